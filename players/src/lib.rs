@@ -1,1 +1,11 @@
-//! Placeholder.
+//! Players and what they are made of. Nothing here names a wire service or a file system layout.
+//!
+//! Read in this order: [`player`] (what judges and what plays), [`input_set`], [`network`] and [`weight_file`] (the
+//! networks), [`search`] (looking ahead), [`luck`], [`table`] (one game from its number), [`record`] (checking and
+//! replaying it), [`matches`], and [`arena`], through which the processes of a cluster see a game without knowing
+//! which. One folder per game holds what is particular to it.
+
+pub mod arena;
+pub mod input_set;
+pub mod player;
+pub mod weight_file;

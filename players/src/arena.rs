@@ -1,0 +1,130 @@
+//! The door between games and the processes of a cluster.
+//!
+//! Coordinator, worker, trainer and command line see a game as an [`Arena`] found in a [`Registry`] by name. They never
+//! name a game themselves, so a fourth game changes none of them.
+
+use std::sync::Arc;
+
+use ludus_proto::v1::{GameRecord, Series};
+
+use crate::weight_file::WeightFile;
+
+/// A player as something that can be built: by name, or from weights.
+#[derive(Clone, Debug)]
+pub enum Source {
+    /// A baseline of the game, such as `random` or `pubeval`.
+    Baseline(String),
+    /// A network's weights.
+    Weights(Arc<WeightFile>),
+}
+
+/// A player to seat at a table.
+#[derive(Clone, Debug)]
+pub struct Seating {
+    /// Where its judgement comes from.
+    pub source: Source,
+    /// Search depth in plies.
+    pub plies: u32,
+}
+
+/// One game as the cluster sees it.
+pub trait Arena: Send + Sync {
+    /// The game's name.
+    fn game(&self) -> &'static str;
+    /// The revision of its rules and record format.
+    fn revision(&self) -> u32;
+    /// Names of its baselines.
+    fn baselines(&self) -> &'static [&'static str];
+    /// Names of its input sets.
+    fn input_sets(&self) -> Vec<&'static str>;
+    /// Largest number of points a game can be worth.
+    fn max_points(&self) -> u32;
+    /// Sets up a table at which games of `series` are played between two players (seat 0 and seat 1; in self-play both
+    /// are the same). Luck is measured with the evaluator of seat 0's player (self-play) or of the first seat that has
+    /// one (matches).
+    fn table(&self, series: &Series, seats: [&Seating; 2]) -> Result<Box<dyn Table>, ArenaError>;
+    /// Replays a record by the rules alone and says what is wrong with it, if anything: illegal rolls or plays, a result
+    /// that the replay does not give, luck that is out of range or not finite, a digest that does not match.
+    fn check(
+        &self,
+        series: &Series,
+        players: &[ludus_proto::v1::PlayerRef],
+        record: &GameRecord,
+    ) -> Result<Checked, Violation>;
+}
+
+/// Plays games of one series, each a pure function of its number.
+pub trait Table: Send {
+    /// Plays game `number` to the end.
+    fn play(&mut self, number: u64) -> GameRecord;
+}
+
+/// What checking a record found out.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Checked {
+    /// Plies played.
+    pub plies: usize,
+    /// Points of seat 0.
+    pub payoff: i8,
+}
+
+/// Why a record is refused.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("{reason}: {detail}")]
+pub struct Violation {
+    /// Stable name of the rule that was broken, such as `illegal-play`.
+    pub reason: &'static str,
+    /// What and where.
+    pub detail: String,
+}
+
+/// A player or table that cannot be made.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum ArenaError {
+    /// No such baseline.
+    #[error(
+        "{game} has no player {name:?}; its players are {known}, a version such as v12, champion, latest, or a weight file's path"
+    )]
+    UnknownPlayer {
+        /// The game.
+        game: &'static str,
+        /// The name asked for.
+        name: String,
+        /// The names there are.
+        known: String,
+    },
+    /// The weights do not fit.
+    #[error(transparent)]
+    Weights(#[from] crate::weight_file::WeightFileError),
+    /// The settings make no sense together.
+    #[error("{0}")]
+    Settings(String),
+}
+
+/// The games this program knows.
+#[derive(Clone, Default)]
+pub struct Registry {
+    arenas: Vec<Arc<dyn Arena>>,
+}
+
+impl Registry {
+    /// A registry of these games.
+    pub fn new(arenas: Vec<Arc<dyn Arena>>) -> Self {
+        Registry { arenas }
+    }
+
+    /// The games that come with Ludus.
+    pub fn standard() -> Self {
+        Registry::new(vec![])
+    }
+
+    /// Names of the games.
+    pub fn games(&self) -> Vec<&'static str> {
+        self.arenas.iter().map(|arena| arena.game()).collect()
+    }
+
+    /// The game of this name.
+    pub fn find(&self, game: &str) -> Option<&Arc<dyn Arena>> {
+        self.arenas.iter().find(|arena| arena.game() == game)
+    }
+}

@@ -1,0 +1,45 @@
+//! Input sets: how a position becomes numbers.
+
+use ludus_games::Game;
+
+/// The non-zero inputs of one position, in ascending order of their index.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Inputs {
+    /// Index of each non-zero input.
+    pub indices: Vec<u16>,
+    /// Its value, parallel to `indices`.
+    pub values: Vec<f32>,
+}
+
+impl Inputs {
+    /// Forgets all inputs and keeps the memory.
+    pub fn clear(&mut self) {
+        self.indices.clear();
+        self.values.clear();
+    }
+
+    /// Adds an input; zeros are left out. Indices must come in ascending order.
+    #[inline]
+    pub fn push(&mut self, index: usize, value: f32) {
+        if value != 0.0 {
+            debug_assert!(self.indices.last().is_none_or(|&last| usize::from(last) < index));
+            self.indices.push(index as u16);
+            self.values.push(value);
+        }
+    }
+}
+
+/// A named, versioned way to turn positions of a game into network inputs, together with the classes of positions that
+/// have a network each. The name goes into every weight file: changing anything means a new name.
+pub trait InputSet<G: Game>: Send + Sync {
+    /// Name with version, such as `tesauro-198`.
+    fn name(&self) -> &'static str;
+    /// Position classes, each with a network of its own, such as `contact`, `crashed`, `race`.
+    fn classes(&self) -> &'static [&'static str];
+    /// Number of inputs of a class's network.
+    fn width(&self, class: usize) -> usize;
+    /// The class of a position (an index into [`InputSet::classes`]), `None` when the game is over.
+    fn class(&self, state: &G::State) -> Option<usize>;
+    /// Replaces the content of `inputs` by those of `state`, which is of class `class`.
+    fn write(&self, class: usize, state: &G::State, inputs: &mut Inputs);
+}
