@@ -1,0 +1,77 @@
+//! The tree of commands.
+
+use clap::{ArgAction, Parser, Subcommand};
+
+use crate::commands;
+
+/// Train game players by self-play, and use what was learnt.
+#[derive(Debug, Parser)]
+#[command(
+    name = "ludus",
+    version,
+    max_term_width = 110,
+    after_help = "\
+Example: learn backgammon for ten minutes, then see what came of it
+  ludus train backgammon --time 10m
+  ludus versions"
+)]
+pub struct Cli {
+    /// More log lines on standard error (-v for information, -vv for debugging); RUST_LOG is heeded too
+    #[arg(short, long, global = true, action = ArgAction::Count)]
+    pub verbose: u8,
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// What `ludus` can do. One variant a command; its arguments and its code are in the module of the same name.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Learn a game on this machine: coordinator, trainer and workers in one process
+    Train(commands::train::Args),
+    /// Serve runs to workers, trainers and people
+    Coordinator(commands::coordinator::Args),
+    /// Play games for a coordinator
+    Worker(commands::worker::Args),
+    /// Learn from the games of a run and publish versions
+    Trainer(commands::trainer::Args),
+    /// Create, list, show and stop runs
+    #[command(subcommand)]
+    Run(commands::run::Action),
+    /// List the versions of a run
+    Versions(commands::versions::Args),
+    /// Get and look at weight files
+    #[command(subcommand)]
+    Weights(commands::weights::Action),
+    /// Show the configuration of a run, every key with its meaning
+    #[command(subcommand)]
+    Config(commands::config::Action),
+}
+
+impl Command {
+    /// Does it.
+    pub fn run(self) -> anyhow::Result<()> {
+        match self {
+            Command::Train(args) => commands::train::run(args),
+            Command::Coordinator(args) => commands::coordinator::run(args),
+            Command::Worker(args) => commands::worker::run(args),
+            Command::Trainer(args) => commands::trainer::run(args),
+            Command::Run(action) => commands::run::run(action),
+            Command::Versions(args) => commands::versions::run(args),
+            Command::Weights(action) => commands::weights::run(action),
+            Command::Config(action) => commands::config::run(action),
+        }
+    }
+}
+
+/// Sends log lines to standard error: warnings, and more with `-v` or by `RUST_LOG`.
+pub fn log_to_stderr(verbose: u8) {
+    let default = match verbose {
+        0 => "warn",
+        1 => "info",
+        _ => "debug",
+    };
+    let filter = tracing_subscriber::EnvFilter::try_from_default_env()
+        .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new(default));
+    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_target(false).init();
+}

@@ -1,0 +1,13 @@
+//! One module a command: its arguments and its code.
+//!
+//! The cluster: [`train`], [`coordinator`], [`trainer`], [`worker`]. Its runs: [`run`], [`versions`], [`weights`],
+//! [`config`]. Players without a cluster: the rest.
+
+pub mod config;
+pub mod coordinator;
+pub mod run;
+pub mod train;
+pub mod trainer;
+pub mod versions;
+pub mod weights;
+pub mod worker;
