@@ -1,0 +1,136 @@
+//! Every key of a run's configuration, with its default and its meaning.
+
+use serde::{Deserialize, Serialize};
+
+use crate::section::section;
+
+section! {
+    /// Everything a run is told.
+    pub struct RunConfig {
+        /// The game to learn.
+        pub game: String = "backgammon".into(),
+        /// Seed from which the seeds of all series, initial weights and sampling are derived.
+        pub seed: u64 = 1,
+        /// How workers play against themselves.
+        pub self_play: SelfPlay = SelfPlay::default(),
+        /// The networks to train, one per position class.
+        pub network: Network = Network::default(),
+        /// How the trainer learns.
+        pub learn: Learn = Learn::default(),
+        /// How versions are promoted.
+        pub gate: Gate = Gate::default(),
+        /// How games are handed out.
+        pub leases: Leases = Leases::default(),
+    }
+}
+
+section! {
+    /// How workers play against themselves.
+    pub struct SelfPlay {
+        /// Variance reduction of the games' outcomes: "none"; "mirrored" (pairs of games on the same dice with seats
+        /// swapped; needs explore above 0); "luck" (the luck of every roll is measured, so that outcomes can be
+        /// adjusted; about 21 times the evaluations of a plain game).
+        pub variance: Variance = Variance::None,
+        /// Probability that a play is drawn at random instead of chosen.
+        pub explore: f64 = 0.0,
+        /// Search depth of self-play, in plies.
+        pub plies: u32 = 0,
+    }
+}
+
+/// Variance reduction in self-play.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Variance {
+    /// Plain games.
+    None,
+    /// Games in pairs on the same dice with seats swapped (needs `explore` above 0: two equal players without
+    /// exploration would play the same game twice).
+    Mirrored,
+    /// Luck of every roll measured, so that outcomes can be adjusted (about 21 times the evaluations of a plain game).
+    Luck,
+}
+
+section! {
+    /// The networks to train, one per position class.
+    pub struct Network {
+        /// Input set, such as "tesauro-198".
+        pub inputs: String = "tesauro-198".into(),
+        /// Hidden units of each network.
+        pub hidden: usize = 80,
+    }
+}
+
+section! {
+    /// How the trainer learns.
+    pub struct Learn {
+        /// Optimiser: "adamw", or "sgd" for plain stochastic gradient descent.
+        pub optimizer: Optimizer = Optimizer::AdamW,
+        /// Step size at the start.
+        pub step_size: f64 = 0.002,
+        /// Step size at the end of the schedule: it falls geometrically from step_size over decay_games games.
+        pub final_step_size: f64 = 0.0002,
+        /// Games over which the step size falls.
+        pub decay_games: u64 = 1_000_000,
+        /// Weight decay of AdamW.
+        pub weight_decay: f64 = 0.0,
+        /// Positions in a step.
+        pub batch: usize = 512,
+        /// TD(lambda): 0 learns each position from the next one's value, 1 from the outcome.
+        pub lambda: f64 = 0.3,
+        /// Games between published versions.
+        pub publish_games: u64 = 20_000,
+        /// Seconds between checkpoints.
+        pub checkpoint_seconds: u64 = 20,
+        /// Games older than this many seconds when they reach the trainer are dropped and counted; 0 keeps all.
+        pub max_age_seconds: u64 = 0,
+    }
+}
+
+/// Optimisers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Optimizer {
+    /// Plain stochastic gradient descent.
+    Sgd,
+    /// Adam with decoupled weight decay.
+    AdamW,
+}
+
+section! {
+    /// The promotion gate.
+    pub struct Gate {
+        /// Probability of promoting a version that is not better.
+        pub alpha: f64 = 0.05,
+        /// Probability of rejecting a version that is better by delta.
+        pub beta: f64 = 0.05,
+        /// Points per game worth promoting for.
+        pub delta: f64 = 0.005,
+        /// Pairs after which a version that is not proved better is rejected.
+        pub limit_pairs: u64 = 200_000,
+        /// Whether pair results are luck-adjusted (about 21 times the evaluations of a plain game).
+        pub luck: bool = false,
+        /// Bound of the luck of one game, in points.
+        pub luck_bound: f64 = 3.0,
+        /// Share of the workers' time for gates, 0 to 0.9; self-play keeps the rest.
+        pub share: f64 = 0.25,
+        /// Benchmark file (.bm) whose error rates a version must keep within benchmark_tolerance; empty for none.
+        pub benchmark: String = String::new(),
+        /// Millipoints by which a version's error rate in any class may exceed the champion's.
+        pub benchmark_tolerance: f64 = 0.5,
+    }
+}
+
+section! {
+    /// How games are handed out.
+    pub struct Leases {
+        /// Seconds a lease lives without an accepted submission.
+        pub ttl_seconds: u32 = 60,
+        /// Seconds of play a lease should hold.
+        pub target_seconds: f64 = 4.0,
+        /// Largest number of games in a lease.
+        pub max_games: u32 = 4096,
+        /// Accepted games not yet trained on, above which no self-play is handed out.
+        pub backlog_games: u64 = 20_000,
+    }
+}

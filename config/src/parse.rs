@@ -1,0 +1,234 @@
+//! Reading a configuration, with errors that name the line and what would be right.
+
+use std::ops::Range;
+
+use toml::de::{DeTable, DeValue};
+
+use crate::RunConfig;
+use crate::section::{Key, Section};
+
+/// A configuration that cannot be used. Every message fits on one line.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ConfigError {
+    /// Not TOML.
+    #[error("line {line}: not valid TOML: {reason}")]
+    Syntax {
+        /// Line, from 1.
+        line: usize,
+        /// What the reader stumbled over.
+        reason: String,
+    },
+    /// A key that does not exist.
+    #[error("line {line}: unknown key `{key}`{hint}")]
+    UnknownKey {
+        /// Line, from 1.
+        line: usize,
+        /// The key with its section, such as `learn.lamda`.
+        key: String,
+        /// The nearest known key, as the end of the sentence.
+        hint: String,
+    },
+    /// A value of the wrong type, or a word that is not one of the known ones.
+    #[error("line {line}: {reason}")]
+    Value {
+        /// Line, from 1.
+        line: usize,
+        /// What is wrong with the value.
+        reason: String,
+    },
+    /// A value outside its range.
+    #[error("{place}`{key}` is {value}, but {rule}")]
+    Range {
+        /// `line N: `, or nothing when the value is a default.
+        place: String,
+        /// The key with its section.
+        key: &'static str,
+        /// The value given.
+        value: String,
+        /// What is allowed.
+        rule: String,
+    },
+}
+
+impl RunConfig {
+    /// Reads a configuration; keys that are left out take their defaults.
+    pub fn parse(text: &str) -> Result<RunConfig, ConfigError> {
+        let document = DeTable::parse(text).map_err(|error| ConfigError::Syntax {
+            line: line_of(text, error.span()),
+            reason: one_line(error.message()),
+        })?;
+        refuse_unknown_keys(text, document.get_ref())?;
+        let config: RunConfig = toml::from_str(text).map_err(|error| ConfigError::Value {
+            line: line_of(text, error.span()),
+            reason: one_line(error.message()),
+        })?;
+        config.check_ranges().map_err(|fault| ConfigError::Range {
+            place: find(document.get_ref(), fault.key)
+                .map(|span| format!("line {}: ", line_of(text, Some(span))))
+                .unwrap_or_default(),
+            key: fault.key,
+            value: fault.value,
+            rule: fault.rule,
+        })?;
+        Ok(config)
+    }
+}
+
+fn refuse_unknown_keys(text: &str, document: &DeTable<'_>) -> Result<(), ConfigError> {
+    for (key, value) in document {
+        let unknown = |key: &toml::Spanned<_>, path: String, hint| ConfigError::UnknownKey {
+            line: line_of(text, Some(key.span())),
+            key: path,
+            hint,
+        };
+        let Some(section) = SECTIONS.iter().find(|(name, _)| name == key.get_ref()) else {
+            return Err(unknown(key, key.get_ref().to_string(), hint(key.get_ref(), "")));
+        };
+        // A plain value where a section belongs, and the reverse, are reported as wrong types later.
+        let (DeValue::Table(table), (name, Some(known))) = (value.get_ref(), section) else { continue };
+        for key in table.keys() {
+            if !known.iter().any(|known| known.name == key.get_ref()) {
+                return Err(unknown(key, format!("{name}.{}", key.get_ref()), hint(key.get_ref(), name)));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The keys of the top level; those that are sections with the keys inside.
+pub(crate) const SECTIONS: &[(&str, Option<&[Key]>)] = &[
+    ("game", None),
+    ("seed", None),
+    ("self_play", Some(crate::SelfPlay::KEYS)),
+    ("network", Some(crate::Network::KEYS)),
+    ("learn", Some(crate::Learn::KEYS)),
+    ("gate", Some(crate::Gate::KEYS)),
+    ("leases", Some(crate::Leases::KEYS)),
+];
+
+/// What the writer of `wrong` in `section` (empty for the top level) may have meant.
+fn hint(wrong: &str, section: &str) -> String {
+    let keys = SECTIONS.iter().flat_map(|(name, keys)| {
+        let inside = keys.unwrap_or_default().iter().map(move |key| (*name, key.name));
+        std::iter::once(("", *name)).chain(inside)
+    });
+    let nearest = keys
+        .map(|(place, name)| (distance(wrong, name), place != section, place, name))
+        .min()
+        .filter(|(distance, _, _, name)| *distance <= name.len().max(wrong.len()) / 3);
+    match nearest {
+        Some((_, false, _, name)) => format!("; did you mean `{name}`?"),
+        Some((_, true, "", name)) => format!("; did you mean `{name}` at the top of the file?"),
+        Some((_, true, place, name)) => format!("; did you mean `{name}` in the section [{place}]?"),
+        None if section.is_empty() => "; `ludus config show` lists every key".into(),
+        None => format!("; `ludus config show` lists the keys of [{section}]"),
+    }
+}
+
+/// Edit distance: insertions, deletions and replacements of characters.
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, y) in b.iter().enumerate() {
+            let replaced = diagonal + usize::from(x != *y);
+            diagonal = row[j + 1];
+            row[j + 1] = replaced.min(diagonal + 1).min(row[j] + 1);
+        }
+    }
+    row[b.len()]
+}
+
+/// Where the value of `section.key` or `key` stands.
+fn find(document: &DeTable<'_>, path: &str) -> Option<Range<usize>> {
+    let (section, key) = path.split_once('.').map_or((None, path), |(section, key)| (Some(section), key));
+    let table = match section {
+        Some(section) => document.get(section)?.get_ref().as_table()?,
+        None => document,
+    };
+    table.get(key).map(|value| value.span())
+}
+
+fn line_of(text: &str, span: Option<Range<usize>>) -> usize {
+    let end = span.map_or(0, |span| span.start).min(text.len());
+    1 + text.as_bytes()[..end].iter().filter(|&&byte| byte == b'\n').count()
+}
+
+fn one_line(message: &str) -> String {
+    message.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refusal(text: &str) -> String {
+        RunConfig::parse(text).expect_err("should be refused").to_string()
+    }
+
+    #[test]
+    fn an_empty_file_is_the_default_run() {
+        assert_eq!(RunConfig::parse("").expect("defaults are good"), RunConfig::default());
+    }
+
+    #[test]
+    fn keys_that_are_given_replace_their_defaults_and_no_others() {
+        let config = RunConfig::parse("seed = 7\n[self_play]\nvariance = \"luck\"\n").expect("good");
+        assert_eq!((config.seed, config.self_play.variance), (7, crate::Variance::Luck));
+        assert_eq!(config.learn, crate::Learn::default());
+    }
+
+    #[test]
+    fn a_misspelt_key_is_named_with_its_line_and_the_nearest_key() {
+        assert_eq!(
+            refusal("seed = 1\n\n[learn]\nlamda = 0.5\n"),
+            "line 4: unknown key `learn.lamda`; did you mean `lambda`?"
+        );
+        assert_eq!(refusal("sed = 1"), "line 1: unknown key `sed`; did you mean `seed`?");
+        assert_eq!(refusal("[lern]\n"), "line 1: unknown key `lern`; did you mean `learn`?");
+    }
+
+    #[test]
+    fn a_key_in_the_wrong_section_is_sent_to_the_right_one() {
+        assert_eq!(
+            refusal("lambda = 0.5"),
+            "line 1: unknown key `lambda`; did you mean `lambda` in the section [learn]?"
+        );
+        assert_eq!(
+            refusal("[gate]\nseed = 3"),
+            "line 2: unknown key `gate.seed`; did you mean `seed` at the top of the file?"
+        );
+    }
+
+    #[test]
+    fn a_key_like_no_other_gets_no_wild_guess() {
+        assert!(refusal("[gate]\nxyzzy = 3").contains("`ludus config show` lists the keys of [gate]"));
+    }
+
+    #[test]
+    fn wrong_types_and_unknown_words_are_named_with_their_line() {
+        assert!(refusal("[self_play]\nplies = \"one\"").starts_with("line 2: "));
+        let words = refusal("[self_play]\n\nvariance = \"lucky\"");
+        assert!(words.starts_with("line 3: ") && words.contains("mirrored"), "{words}");
+        assert!(refusal("learn = 3").starts_with("line 1: "));
+        assert!(refusal("[seed]\nx = 1").starts_with("line 1: "));
+        assert!(refusal("seed = -4").starts_with("line 1: "));
+    }
+
+    #[test]
+    fn text_that_is_not_toml_is_refused_with_its_line() {
+        assert!(refusal("seed = 1\n[learn\n").starts_with("line 2: not valid TOML"));
+        assert!(refusal("seed = 1\nseed = 2").starts_with("line 2: "));
+    }
+
+    #[test]
+    fn a_value_out_of_range_is_named_with_its_line_and_the_range() {
+        assert_eq!(
+            refusal("[learn]\nlambda = 1.5"),
+            "line 2: `learn.lambda` is 1.5, but it must lie between 0 and 1"
+        );
+        assert!(refusal("[learn]\nstep_size = nan").contains("`learn.step_size` is NaN"));
+    }
+}
