@@ -1,0 +1,143 @@
+//! The tables of the database, and how an older database becomes a newer one.
+
+use rusqlite::Connection;
+
+/// What SQLite's header says of our files: "LUDc" in ASCII.
+pub(super) const APPLICATION_ID: i64 = 0x4C55_4463;
+
+/// Each makes the format after it: `MIGRATIONS[0]` turns an empty file into format 1. Never change one that was
+/// released; add another.
+pub(super) const MIGRATIONS: &[&str] = &[FORMAT_1];
+
+/// The newest format this program knows.
+pub(super) const FORMAT: i64 = MIGRATIONS.len() as i64;
+
+const FORMAT_1: &str = "
+-- Numbers that are used once in the whole folder: the next lease and the next series.
+CREATE TABLE counters (
+    name TEXT PRIMARY KEY,
+    value INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+INSERT INTO counters VALUES ('lease', 1), ('series', 1);
+
+CREATE TABLE runs (
+    id INTEGER PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE,
+    revision INTEGER NOT NULL,          -- of the game's rules
+    config TEXT NOT NULL,               -- complete, as TOML
+    active INTEGER NOT NULL,
+    created_at INTEGER NOT NULL,        -- seconds since 1970, as everywhere but in deadlines
+    champion INTEGER NOT NULL DEFAULT 0,
+    fence INTEGER NOT NULL DEFAULT 0,
+    trainer TEXT NOT NULL DEFAULT '',
+    progress BLOB NOT NULL DEFAULT x''  -- ludus.v1.Progress of the last report
+) STRICT;
+
+CREATE TABLE versions (
+    run INTEGER NOT NULL REFERENCES runs,
+    version INTEGER NOT NULL,
+    state TEXT NOT NULL,
+    sha256 BLOB NOT NULL,
+    parent BLOB NOT NULL,
+    size INTEGER NOT NULL,
+    published_at INTEGER NOT NULL,
+    progress BLOB NOT NULL,
+    PRIMARY KEY (run, version),
+    UNIQUE (run, sha256)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX versions_by_sha256 ON versions (sha256);
+
+CREATE TABLE series (
+    id INTEGER PRIMARY KEY,
+    run INTEGER NOT NULL REFERENCES runs,
+    settings BLOB NOT NULL,             -- ludus.v1.Series
+    next INTEGER NOT NULL DEFAULT 0,
+    accepted INTEGER NOT NULL DEFAULT 0,
+    void INTEGER NOT NULL DEFAULT 0,
+    ended TEXT                          -- why it hands out nothing more; NULL while it does
+) STRICT;
+
+CREATE TABLE blocks (
+    lease INTEGER PRIMARY KEY,
+    series INTEGER NOT NULL REFERENCES series,
+    first INTEGER NOT NULL,
+    count INTEGER NOT NULL,
+    seat0 BLOB NOT NULL,                -- ludus.v1.PlayerRef
+    seat1 BLOB NOT NULL,
+    token INTEGER NOT NULL,
+    holder TEXT NOT NULL,
+    since INTEGER NOT NULL,             -- milliseconds since 1970
+    deadline INTEGER NOT NULL,
+    done BLOB NOT NULL
+) STRICT;
+CREATE INDEX blocks_by_series ON blocks (series);
+
+-- Accepted games on their way to the stream.
+CREATE TABLE outbox (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    run INTEGER NOT NULL REFERENCES runs,
+    payload BLOB NOT NULL
+) STRICT;
+
+CREATE TABLE gates (
+    series INTEGER PRIMARY KEY REFERENCES series,
+    run INTEGER NOT NULL REFERENCES runs,
+    candidate INTEGER NOT NULL,
+    opponent INTEGER NOT NULL,          -- 0: the baseline random
+    alpha REAL NOT NULL,
+    beta REAL NOT NULL,
+    delta REAL NOT NULL,
+    limit_pairs INTEGER NOT NULL,
+    bound REAL NOT NULL,
+    started_at INTEGER NOT NULL,
+    benchmark TEXT NOT NULL DEFAULT '', -- what the benchmark condition found; empty before, or without one
+    decided_at INTEGER,
+    summary BLOB                        -- ludus.v1.GateStatus with the verdict; NULL while it runs
+) STRICT;
+CREATE INDEX gates_by_run ON gates (run);
+
+-- Every game of every gate: the log that a verdict can be recomputed from.
+CREATE TABLE gate_games (
+    series INTEGER NOT NULL REFERENCES gates,
+    number INTEGER NOT NULL,
+    payoff INTEGER NOT NULL,            -- of the candidate
+    luck REAL NOT NULL,                 -- of the candidate, 0 without luck adjustment
+    late INTEGER NOT NULL,              -- came after the verdict and was not counted
+    PRIMARY KEY (series, number)
+) STRICT, WITHOUT ROWID;
+
+-- What trainers reported, for the learning curves.
+CREATE TABLE reports (
+    id INTEGER PRIMARY KEY,
+    run INTEGER NOT NULL REFERENCES runs,
+    at INTEGER NOT NULL,
+    accepted INTEGER NOT NULL,
+    progress BLOB NOT NULL
+) STRICT;
+CREATE INDEX reports_by_run ON reports (run, id);
+
+CREATE TABLE refusals (
+    run INTEGER NOT NULL REFERENCES runs,
+    reason TEXT NOT NULL,
+    count INTEGER NOT NULL,
+    PRIMARY KEY (run, reason)
+) STRICT, WITHOUT ROWID;
+";
+
+/// The file's format: 0 for an empty file.
+pub(super) fn format_of(connection: &Connection) -> rusqlite::Result<i64> {
+    connection.pragma_query_value(None, "user_version", |row| row.get(0))
+}
+
+/// Brings an empty or older database to [`FORMAT`], each step in a transaction.
+pub(super) fn migrate(connection: &mut Connection) -> rusqlite::Result<()> {
+    let from = format_of(connection)?;
+    for (format, migration) in (from..).zip(&MIGRATIONS[from as usize..]) {
+        let transaction = connection.transaction()?;
+        transaction.execute_batch(migration)?;
+        transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
+        transaction.pragma_update(None, "user_version", format + 1)?;
+        transaction.commit()?;
+    }
+    Ok(())
+}
