@@ -52,6 +52,19 @@ pub trait Game: Copy + Default + Debug + Send + Sync + 'static {
     fn write_roll(&self, roll: Self::Roll) -> String;
     /// Writes a play made in `state`, as people do (`8/5 6/5`).
     fn write_move(&self, state: &Self::State, play: Self::Move) -> String;
+    /// Index of the play that `text` means among the legal `plays` of a roll in `state`. Without an own implementation
+    /// it is the play that is written like that.
+    fn read_move(
+        &self,
+        state: &Self::State,
+        plays: &Plays<Self>,
+        text: &str,
+    ) -> Result<usize, NotationError> {
+        let wanted = text.trim();
+        (plays.moves.iter())
+            .position(|&play| self.write_move(state, play).eq_ignore_ascii_case(wanted))
+            .ok_or_else(|| NotationError::new(text, "move", "no legal play is written like this"))
+    }
 }
 
 /// The legal plays of a roll: parallel lists of the plays and the positions they lead to.
@@ -105,8 +118,13 @@ pub struct NotationError {
 }
 
 impl NotationError {
-    /// An error about `text`, which should have been a `what`.
+    /// An error about `text`, which should have been a `what`. Of a long text only the beginning is kept.
     pub fn new(text: &str, what: &'static str, reason: impl Into<String>) -> Self {
-        NotationError { text: text.to_owned(), what, reason: reason.into() }
+        const LONGEST: usize = 120;
+        let text = match text.char_indices().nth(LONGEST) {
+            Some((end, _)) => format!("{}...", &text[..end]),
+            None => text.to_owned(),
+        };
+        NotationError { text, what, reason: reason.into() }
     }
 }

@@ -1,5 +1,10 @@
 //! A roll of two dice.
 
+use std::fmt;
+use std::str::FromStr;
+
+use crate::NotationError;
+
 /// Two dice, the larger first.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Dice {
@@ -29,6 +34,30 @@ impl Dice {
     /// Whether both dice show the same.
     pub const fn is_double(self) -> bool {
         self.high == self.low
+    }
+}
+
+/// Writes the two numbers, the larger first: `31`.
+impl fmt::Display for Dice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{}", self.high, self.low)
+    }
+}
+
+/// Reads two numbers in any order, alone or with blanks, a hyphen or a comma in between: `31`, `1 3`, `3-1`.
+impl FromStr for Dice {
+    type Err = NotationError;
+
+    fn from_str(text: &str) -> Result<Dice, NotationError> {
+        let mut numbers =
+            text.chars().filter(|c| !matches!(c, ' ' | '\t' | '-' | ',')).map(|c| c.to_digit(7));
+        match (numbers.next().flatten(), numbers.next().flatten(), numbers.next()) {
+            (Some(a), Some(b), None) => Dice::new(a as u8, b as u8),
+            _ => None,
+        }
+        .ok_or_else(|| {
+            NotationError::new(text, "roll", "expected two numbers from 1 to 6, such as 31 or 3-1")
+        })
     }
 }
 

@@ -1,16 +1,23 @@
 //! Backgammon, without the cube: rules, notations and game files.
 //!
-//! Read [`Position`] first, then [`Dice`] and [`Play`]; the notations follow.
+//! Read [`Position`] first, then [`Dice`] and [`Play`]. The notations follow: [`Position`] reads and writes position IDs
+//! and KEYs, [`MatchState`] match IDs, [`Xgid`] both in one line; plays are read and written through [`Game`].
 
 mod chances;
 mod dice;
+mod match_id;
+mod move_notation;
 mod plays;
 mod position;
+mod position_id;
+mod xgid;
 
 pub use chances::BackgammonChances;
 pub use dice::Dice;
+pub use match_id::{GameState, MatchState, Seat};
 pub use plays::{OFF, Play, Step};
-pub use position::{BAR, CHECKERS, Position};
+pub use position::{BAR, CHECKERS, Position, PositionError};
+pub use xgid::Xgid;
 
 use crate::{Game, NotationError, Plays};
 
@@ -44,22 +51,26 @@ impl Game for Backgammon {
     }
 
     fn read_position(&self, text: &str) -> Result<Position, NotationError> {
-        Err(NotationError::new(text, "position", "not read yet"))
+        text.parse()
     }
 
     fn write_position(&self, state: &Position) -> String {
-        format!("{state:?}")
+        state.id()
     }
 
     fn read_roll(&self, text: &str) -> Result<Dice, NotationError> {
-        Err(NotationError::new(text, "roll", "not read yet"))
+        text.parse()
     }
 
     fn write_roll(&self, roll: Dice) -> String {
-        format!("{}{}", roll.high(), roll.low())
+        roll.to_string()
     }
 
     fn write_move(&self, _: &Position, play: Play) -> String {
-        format!("{play:?}")
+        move_notation::write(&play)
+    }
+
+    fn read_move(&self, state: &Position, plays: &Plays<Self>, text: &str) -> Result<usize, NotationError> {
+        move_notation::read(state, plays, text)
     }
 }

@@ -18,6 +18,41 @@ pub struct Position {
     pub(super) other: [u8; 25],
 }
 
+/// Checkers that cannot stand like this.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum PositionError {
+    /// A side has more checkers than there are.
+    #[error("the side {} has {checkers} checkers, more than {CHECKERS}", side_name(*.on_roll))]
+    TooManyCheckers {
+        /// Whether it is the side on roll.
+        on_roll: bool,
+        /// Its checkers.
+        checkers: u32,
+    },
+    /// A point has checkers of both sides.
+    #[error("both sides have checkers on point {point} of the side on roll")]
+    BothOnPoint {
+        /// The point, 1..=24, counted by the side on roll.
+        point: usize,
+    },
+    /// There is not a single checker left: only one side can have borne off all of its own.
+    #[error("there are no checkers at all")]
+    NoCheckers,
+    /// A key that ends before it has told of all points.
+    #[error("it ends in slot {slot} of 50: it tells of too many checkers")]
+    KeyEndsEarly {
+        /// The slot, counted over both sides.
+        slot: usize,
+    },
+    /// A key that tells of something behind the last bar.
+    #[error("it goes on after the last of its 50 slots")]
+    KeyGoesOn,
+}
+
+fn side_name(on_roll: bool) -> &'static str {
+    if on_roll { "on roll" } else { "not on roll" }
+}
+
 impl Position {
     /// The start of a game.
     pub const START: Position = {
@@ -28,6 +63,24 @@ impl Position {
         side[23] = 2;
         Position { own: side, other: side }
     };
+
+    /// A position from the checkers of both sides, each seen by itself (slots as in [`Position::own`]). Any arrangement is
+    /// allowed that two sets of checkers can stand in, whether a game gets there or not, and so is a finished game.
+    pub fn new(own: [u8; 25], other: [u8; 25]) -> Result<Position, PositionError> {
+        for (side, on_roll) in [(&own, true), (&other, false)] {
+            let checkers = side.iter().map(|&n| u32::from(n)).sum();
+            if checkers > u32::from(CHECKERS) {
+                return Err(PositionError::TooManyCheckers { on_roll, checkers });
+            }
+        }
+        if let Some(slot) = (0..BAR).find(|&slot| own[slot] > 0 && other[23 - slot] > 0) {
+            return Err(PositionError::BothOnPoint { point: slot + 1 });
+        }
+        if own == [0; 25] && other == [0; 25] {
+            return Err(PositionError::NoCheckers);
+        }
+        Ok(Position { own, other })
+    }
 
     /// Checkers of the side on roll: slots 0..=23 are its points 1..=24, slot 24 its bar.
     pub fn own(&self) -> &[u8; 25] {
