@@ -1,0 +1,174 @@
+//! The bytes of a weight file: a safetensors file whose header is always written in the same order.
+//!
+//! The header is written here and not by the safetensors crate, which keeps the metadata in a hash map: the same
+//! weights would then get other bytes, and another sha256, every time.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::str::FromStr;
+
+use safetensors::tensor::Dtype;
+use safetensors::{SafeTensorError, SafeTensors};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use super::{Card, ClassWeights, MAX_BYTES, Shape, WeightFile, WeightProblem};
+
+/// The format that is written and read.
+const FORMAT: u32 = 1;
+/// The only architecture so far: one hidden layer of sigmoid units and a layer of sigmoid outputs.
+const KIND: &str = "sigmoid-sigmoid";
+
+/// The `architecture` entry of the metadata.
+#[derive(Serialize, Deserialize)]
+struct Architecture {
+    /// Always [`KIND`].
+    kind: String,
+    /// The networks, in the order of the input set's classes.
+    networks: Vec<Shape>,
+}
+
+/// A tensor's entry in the header.
+#[derive(Serialize)]
+struct TensorInfo {
+    dtype: &'static str,
+    shape: Vec<usize>,
+    data_offsets: [usize; 2],
+}
+
+/// The bytes of weights that were checked.
+pub(super) fn write(file: &WeightFile) -> Vec<u8> {
+    let mut data = Vec::new();
+    let mut entries = vec![format!("\"__metadata__\":{}", json(&metadata(file)))];
+    for network in &file.networks {
+        for (name, shape, values) in network.tensors() {
+            let start = data.len();
+            data.extend(values.iter().flat_map(|value| value.to_le_bytes()));
+            let info = TensorInfo { dtype: "F32", shape, data_offsets: [start, data.len()] };
+            entries.push(format!("{}:{}", json(&name), json(&info)));
+        }
+    }
+    let mut header = format!("{{{}}}", entries.join(",")).into_bytes();
+    header.resize(header.len().next_multiple_of(8), b' ');
+
+    let mut bytes = Vec::with_capacity(8 + header.len() + data.len());
+    bytes.extend((header.len() as u64).to_le_bytes());
+    bytes.extend(header);
+    bytes.extend(data);
+    bytes
+}
+
+fn metadata(file: &WeightFile) -> BTreeMap<&'static str, String> {
+    let card = &file.card;
+    let architecture = Architecture { kind: KIND.to_owned(), networks: file.shapes() };
+    BTreeMap::from([
+        ("format_version", FORMAT.to_string()),
+        ("game", card.game.clone()),
+        ("revision", card.revision.to_string()),
+        ("architecture", json(&architecture)),
+        ("inputs", card.inputs.clone()),
+        ("run", card.run.clone()),
+        ("version", card.version.to_string()),
+        ("parent", card.parent.clone()),
+        ("created_at", card.created_at.to_string()),
+        ("counters", json(&card.counters)),
+    ])
+}
+
+fn json<T: Serialize + ?Sized>(value: &T) -> String {
+    serde_json::to_string(value).expect("numbers and texts under text keys have a JSON form")
+}
+
+/// Reads the bytes of a weight file. The result is complete, but its numbers are not yet checked.
+pub(super) fn read(bytes: &[u8]) -> Result<WeightFile, WeightProblem> {
+    if bytes.len() as u64 > MAX_BYTES {
+        let what = "its length in bytes".to_owned();
+        return Err(WeightProblem::TooBig { what, found: bytes.len() as u64, limit: MAX_BYTES });
+    }
+    let broken = |error: SafeTensorError| WeightProblem::NotSafetensors(error.to_string());
+    let (_, header) = SafeTensors::read_metadata(bytes).map_err(broken)?;
+    let entries = Entries(header.metadata().clone().unwrap_or_default());
+    // Before anything else: a newer format may differ in all the rest.
+    let format = entries.text("format_version")?;
+    if *format != FORMAT.to_string() {
+        return Err(WeightProblem::FormatVersion { found: format.clone(), known: FORMAT });
+    }
+    let architecture: Architecture = entries.json("architecture", "a JSON description of the networks")?;
+    if architecture.kind != KIND {
+        let expected = format!("of the kind {KIND:?}");
+        return Err(WeightProblem::BadMetadata { key: "architecture", value: architecture.kind, expected });
+    }
+    let card = Card {
+        game: entries.text("game")?.clone(),
+        revision: entries.number("revision")?,
+        inputs: entries.text("inputs")?.clone(),
+        run: entries.text("run")?.clone(),
+        version: entries.number("version")?,
+        parent: entries.text("parent")?.clone(),
+        created_at: entries.number("created_at")?,
+        counters: entries.json("counters", "a JSON map of counters")?,
+    };
+
+    let tensors = SafeTensors::deserialize(bytes).map_err(broken)?;
+    super::check_shapes(&architecture.networks)?;
+    let mut networks = Vec::new();
+    let mut unused: BTreeSet<String> = tensors.names().into_iter().map(str::to_owned).collect();
+    for shape in architecture.networks {
+        let [hidden_weight, hidden_bias, output_weight, output_bias] = shape.tensors();
+        let mut take = |(name, expected): (String, Vec<usize>)| {
+            unused.remove(&name);
+            values(&tensors, name, expected)
+        };
+        networks.push(ClassWeights {
+            hidden_weight: take(hidden_weight)?,
+            hidden_bias: take(hidden_bias)?,
+            output_weight: take(output_weight)?,
+            output_bias: take(output_bias)?,
+            class: shape.class,
+            inputs: shape.inputs,
+            hidden: shape.hidden,
+            outputs: shape.outputs,
+        });
+    }
+    match unused.pop_first() {
+        Some(extra) => Err(WeightProblem::ExtraTensor(extra)),
+        None => Ok(WeightFile { card, networks }),
+    }
+}
+
+/// The numbers of the tensor `name`, which must have the expected shape.
+fn values(tensors: &SafeTensors, tensor: String, expected: Vec<usize>) -> Result<Vec<f32>, WeightProblem> {
+    let Ok(view) = tensors.tensor(&tensor) else {
+        return Err(WeightProblem::MissingTensor(tensor));
+    };
+    if view.dtype() != Dtype::F32 {
+        return Err(WeightProblem::NumberType { tensor, found: view.dtype().to_string() });
+    }
+    if view.shape() != expected {
+        return Err(WeightProblem::Shape { tensor, found: view.shape().to_vec(), expected });
+    }
+    Ok(view.data().as_chunks().0.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect())
+}
+
+/// The metadata of a file.
+struct Entries(HashMap<String, String>);
+
+impl Entries {
+    fn text(&self, key: &'static str) -> Result<&String, WeightProblem> {
+        self.0.get(key).ok_or(WeightProblem::NoMetadata(key))
+    }
+
+    fn number<T: FromStr>(&self, key: &'static str) -> Result<T, WeightProblem> {
+        let text = self.text(key)?;
+        text.parse().map_err(|_| bad(key, text, "a whole number in range"))
+    }
+
+    fn json<T: DeserializeOwned>(&self, key: &'static str, expected: &str) -> Result<T, WeightProblem> {
+        let text = self.text(key)?;
+        serde_json::from_str(text).map_err(|_| bad(key, text, expected))
+    }
+}
+
+/// Metadata that makes no sense. A long text is cut: the message is one line.
+fn bad(key: &'static str, text: &str, expected: &str) -> WeightProblem {
+    WeightProblem::BadMetadata { key, value: text.chars().take(60).collect(), expected: expected.to_owned() }
+}

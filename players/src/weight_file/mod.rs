@@ -1,0 +1,234 @@
+//! Weight files: the networks of a player, and what is known about where they come from.
+//!
+//! A weight file is a [safetensors](https://github.com/huggingface/safetensors) file. For each position class, such as
+//! `contact`, it holds four tensors of 32-bit floats: `contact.hidden.weight` `[hidden, inputs]`, `contact.hidden.bias`
+//! `[hidden]`, `contact.output.weight` `[outputs, hidden]` and `contact.output.bias` `[outputs]`. The metadata map
+//! holds the [`Card`], the `format_version` and the `architecture` as JSON. Equal weights and cards give equal bytes,
+//! whose sha256 ([`Digest`]) names the version.
+//!
+//! [`WeightFile::read`] refuses what is broken in itself; whether weights fit a game and its inputs is for
+//! [`crate::net_evaluator`] to say, which knows the game.
+
+mod describe;
+mod digest;
+mod format;
+mod problem;
+mod store;
+
+use std::collections::BTreeMap;
+
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::{Rng, SeedableRng};
+use serde::{Deserialize, Serialize};
+
+pub use digest::{Digest, DigestError};
+pub use problem::{WeightFileError, WeightProblem};
+pub use store::save_bytes;
+
+/// Longest file that is read, in bytes.
+pub const MAX_BYTES: u64 = 256 << 20;
+/// Largest size of a weight. Far above any useful one, and small enough that no sum of weighted inputs overflows.
+pub const MAX_WEIGHT: f32 = 1e6;
+/// Largest number of inputs: their indices are 16 bits wide.
+pub const MAX_INPUTS: usize = 1 << 16;
+/// Largest number of hidden units.
+pub const MAX_HIDDEN: usize = 1 << 14;
+/// Largest number of outputs: they are computed in one vector of 16.
+pub const MAX_OUTPUTS: usize = 16;
+/// Largest number of position classes.
+pub const MAX_CLASSES: usize = 32;
+
+/// The weights of a player, as read from a safetensors file and checked.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WeightFile {
+    /// What the file says about itself.
+    pub card: Card,
+    /// One network per position class, in the order of the input set's classes.
+    pub networks: Vec<ClassWeights>,
+}
+
+/// The metadata of a weight file.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Card {
+    /// The game.
+    pub game: String,
+    /// Revision of the game's rules.
+    pub revision: u32,
+    /// Input set.
+    pub inputs: String,
+    /// Run that made it.
+    pub run: String,
+    /// Version number in the run, 0 for none.
+    pub version: u64,
+    /// sha256 of the version it was trained on from, in hex; empty for none.
+    pub parent: String,
+    /// Seconds since 1970.
+    pub created_at: u64,
+    /// Training counters (games, positions, steps, ...).
+    pub counters: BTreeMap<String, u64>,
+}
+
+/// The size of one position class's network.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Shape {
+    /// Position class.
+    pub class: String,
+    /// Number of inputs.
+    pub inputs: usize,
+    /// Number of hidden units.
+    pub hidden: usize,
+    /// Number of outputs.
+    pub outputs: usize,
+}
+
+/// One hidden layer of sigmoid units and a layer of sigmoid outputs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ClassWeights {
+    /// Position class.
+    pub class: String,
+    /// Number of inputs.
+    pub inputs: usize,
+    /// Number of hidden units.
+    pub hidden: usize,
+    /// Number of outputs.
+    pub outputs: usize,
+    /// `[hidden, inputs]`, row-major, as PyTorch and Candle store it.
+    pub hidden_weight: Vec<f32>,
+    /// `[hidden]`.
+    pub hidden_bias: Vec<f32>,
+    /// `[outputs, hidden]`.
+    pub output_weight: Vec<f32>,
+    /// `[outputs]`.
+    pub output_bias: Vec<f32>,
+}
+
+impl WeightFile {
+    /// Random weights to start training from: each uniform within 1/sqrt(number of inputs of its layer), so that sums
+    /// start where the sigmoid is steep; biases are zero. Equal seeds give equal weights on every machine.
+    pub fn fresh(card: Card, shapes: &[Shape], seed: u64) -> Result<WeightFile, WeightFileError> {
+        check_shapes(shapes).map_err(|problem| problem.at(card.label()))?;
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        let mut uniform = |count: usize, fan_in: usize| {
+            let scale = 1.0 / (fan_in as f32).sqrt();
+            // 24 random bits are exact in an f32, so no rounding depends on the platform.
+            let mut draw = || (rng.next_u32() >> 8) as f32 / (1 << 23) as f32 - 1.0;
+            (0..count).map(|_| draw() * scale).collect::<Vec<f32>>()
+        };
+        let networks = shapes
+            .iter()
+            .map(|shape| ClassWeights {
+                class: shape.class.clone(),
+                inputs: shape.inputs,
+                hidden: shape.hidden,
+                outputs: shape.outputs,
+                hidden_weight: uniform(shape.hidden * shape.inputs, shape.inputs),
+                hidden_bias: vec![0.0; shape.hidden],
+                output_weight: uniform(shape.outputs * shape.hidden, shape.hidden),
+                output_bias: vec![0.0; shape.outputs],
+            })
+            .collect();
+        Ok(WeightFile { card, networks })
+    }
+
+    /// Reads and checks the bytes of a weight file. `place` is where they come from, for the error message.
+    pub fn from_bytes(bytes: &[u8], place: &str) -> Result<WeightFile, WeightFileError> {
+        let file = format::read(bytes).map_err(|problem| problem.at(place))?;
+        file.check().map_err(|problem| problem.at(place))?;
+        Ok(file)
+    }
+
+    /// The file's bytes, always the same for the same weights and card. Refuses weights that could not be read back.
+    pub fn to_bytes(&self) -> Result<Vec<u8>, WeightFileError> {
+        self.check().map_err(|problem| problem.at(self.card.label()))?;
+        Ok(format::write(self))
+    }
+
+    /// The sizes of the networks.
+    pub fn shapes(&self) -> Vec<Shape> {
+        self.networks.iter().map(ClassWeights::shape).collect()
+    }
+
+    /// What is wrong with the weights, if anything: sizes that do not agree, numbers that are not finite.
+    pub fn check(&self) -> Result<(), WeightProblem> {
+        check_shapes(&self.shapes())?;
+        for (tensor, shape, values) in self.networks.iter().flat_map(ClassWeights::tensors) {
+            if values.len() != shape.iter().product::<usize>() {
+                return Err(WeightProblem::Shape { tensor, found: vec![values.len()], expected: shape });
+            }
+            // Written so that a NaN, which compares as false, is found too.
+            if let Some(index) = values.iter().position(|value| !(value.abs() <= MAX_WEIGHT)) {
+                return Err(WeightProblem::Value { tensor, index, value: values[index], limit: MAX_WEIGHT });
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Card {
+    /// A name for messages: `v12 of run first`, or as much of it as is known.
+    pub fn label(&self) -> String {
+        match (self.version, self.run.as_str()) {
+            (0, "") => "unpublished weights".to_owned(),
+            (0, run) => format!("unpublished weights of run {run}"),
+            (version, "") => format!("v{version}"),
+            (version, run) => format!("v{version} of run {run}"),
+        }
+    }
+}
+
+impl Shape {
+    /// Names and shapes of the four tensors, in file order.
+    fn tensors(&self) -> [(String, Vec<usize>); 4] {
+        let Shape { class, inputs, hidden, outputs } = self;
+        [
+            (format!("{class}.hidden.weight"), vec![*hidden, *inputs]),
+            (format!("{class}.hidden.bias"), vec![*hidden]),
+            (format!("{class}.output.weight"), vec![*outputs, *hidden]),
+            (format!("{class}.output.bias"), vec![*outputs]),
+        ]
+    }
+}
+
+impl ClassWeights {
+    /// The network's size.
+    pub fn shape(&self) -> Shape {
+        let (inputs, hidden, outputs) = (self.inputs, self.hidden, self.outputs);
+        Shape { class: self.class.clone(), inputs, hidden, outputs }
+    }
+
+    /// Names, shapes and values of the four tensors, in file order.
+    pub fn tensors(&self) -> [(String, Vec<usize>, &[f32]); 4] {
+        let [a, b, c, d] = self.shape().tensors();
+        [
+            (a.0, a.1, &self.hidden_weight),
+            (b.0, b.1, &self.hidden_bias),
+            (c.0, c.1, &self.output_weight),
+            (d.0, d.1, &self.output_bias),
+        ]
+    }
+}
+
+/// Whether these can be the sizes of a player's networks.
+fn check_shapes(shapes: &[Shape]) -> Result<(), WeightProblem> {
+    let within = |what: String, found: usize, limit: usize| match found {
+        0 => Err(WeightProblem::Empty { what }),
+        n if n > limit => Err(WeightProblem::TooBig { what, found: n as u64, limit: limit as u64 }),
+        _ => Ok(()),
+    };
+    within("the list of networks".to_owned(), shapes.len(), MAX_CLASSES)?;
+    for (i, shape) in shapes.iter().enumerate() {
+        let class = &shape.class;
+        let plain = |c: u8| c.is_ascii_lowercase() || c.is_ascii_digit() || c == b'-';
+        let repeated = shapes[..i].iter().any(|earlier| earlier.class == *class);
+        if class.is_empty() || class.len() > 40 || repeated || !class.bytes().all(plain) {
+            return Err(WeightProblem::ClassName(class.chars().take(60).collect()));
+        }
+        within(format!("the {class} network's number of inputs"), shape.inputs, MAX_INPUTS)?;
+        within(format!("the {class} network's number of hidden units"), shape.hidden, MAX_HIDDEN)?;
+        within(format!("the {class} network's number of outputs"), shape.outputs, MAX_OUTPUTS)?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;
