@@ -5,9 +5,11 @@
 
 use std::sync::Arc;
 
-use ludus_proto::v1::{GameRecord, Series};
+use ludus_games::NotationError;
+use ludus_proto::v1::player_ref::Who;
+use ludus_proto::v1::{GameRecord, PlayerRef, Series};
 
-use crate::weight_file::WeightFile;
+use crate::weight_file::{Digest, WeightFile};
 
 /// A player as something that can be built: by name, or from weights.
 #[derive(Clone, Debug)]
@@ -15,7 +17,12 @@ pub enum Source {
     /// A baseline of the game, such as `random` or `pubeval`.
     Baseline(String),
     /// A network's weights.
-    Weights(Arc<WeightFile>),
+    Weights {
+        /// sha256 of the weight file's bytes, by which records name the player.
+        digest: Digest,
+        /// The weights.
+        file: Arc<WeightFile>,
+    },
 }
 
 /// A player to seat at a table.
@@ -27,6 +34,17 @@ pub struct Seating {
     pub plies: u32,
 }
 
+impl Seating {
+    /// How leases and records name this player.
+    pub fn player_ref(&self) -> PlayerRef {
+        let who = match &self.source {
+            Source::Baseline(name) => Who::Baseline(name.clone()),
+            Source::Weights { digest, .. } => Who::Weights(digest.0.to_vec()),
+        };
+        PlayerRef { who: Some(who), plies: self.plies }
+    }
+}
+
 /// One game as the cluster sees it.
 pub trait Arena: Send + Sync {
     /// The game's name.
@@ -34,7 +52,7 @@ pub trait Arena: Send + Sync {
     /// The revision of its rules and record format.
     fn revision(&self) -> u32;
     /// Names of its baselines.
-    fn baselines(&self) -> &'static [&'static str];
+    fn baselines(&self) -> Vec<&'static str>;
     /// Names of its input sets.
     fn input_sets(&self) -> Vec<&'static str>;
     /// Largest number of points a game can be worth.
@@ -43,12 +61,13 @@ pub trait Arena: Send + Sync {
     /// are the same). Luck is measured with the evaluator of seat 0's player (self-play) or of the first seat that has
     /// one (matches).
     fn table(&self, series: &Series, seats: [&Seating; 2]) -> Result<Box<dyn Table>, ArenaError>;
-    /// Replays a record by the rules alone and says what is wrong with it, if anything: illegal rolls or plays, a result
-    /// that the replay does not give, luck that is out of range or not finite, a digest that does not match.
+    /// Replays a record by the rules alone and says what is wrong with it, if anything: illegal rolls or plays, dice that
+    /// are not those of the series, a result that the replay does not give, luck that is out of range or not finite, a
+    /// digest that does not match.
     fn check(
         &self,
         series: &Series,
-        players: &[ludus_proto::v1::PlayerRef],
+        players: &[PlayerRef],
         record: &GameRecord,
     ) -> Result<Checked, Violation>;
 }
@@ -56,11 +75,38 @@ pub trait Arena: Send + Sync {
 /// Plays games of one series, each a pure function of its number.
 pub trait Table: Send {
     /// Plays game `number` to the end.
-    fn play(&mut self, number: u64) -> GameRecord;
+    fn play(&mut self, number: u64) -> Result<GameRecord, PlayError>;
+}
+
+/// A game that could not be played to its end. It is a function of the game's number, so playing it again is no use.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PlayError {
+    /// The players do not bring the game to an end.
+    #[error("game {number} is not over after {plies} plies")]
+    TooLong {
+        /// The game.
+        number: u64,
+        /// Plies played.
+        plies: usize,
+    },
+    /// The evaluator's judgement is not a number.
+    #[error("game {number}, ply {ply}: the evaluator's judgement is not finite, so luck cannot be measured")]
+    NotFinite {
+        /// The game.
+        number: u64,
+        /// Plies played.
+        ply: usize,
+    },
+    /// A player that had an evaluator when it sat down has none any more.
+    #[error("game {number}: the player that measures luck has no evaluator")]
+    NoEvaluator {
+        /// The game.
+        number: u64,
+    },
 }
 
 /// What checking a record found out.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Checked {
     /// Plies played.
     pub plies: usize,
@@ -69,7 +115,7 @@ pub struct Checked {
 }
 
 /// Why a record is refused.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{reason}: {detail}")]
 pub struct Violation {
     /// Stable name of the rule that was broken, such as `illegal-play`.
@@ -78,24 +124,33 @@ pub struct Violation {
     pub detail: String,
 }
 
-/// A player or table that cannot be made.
+/// A player or table that cannot be made, or a question it cannot answer.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum ArenaError {
     /// No such baseline.
     #[error(
-        "{game} has no player {name:?}; its players are {known}, a version such as v12, champion, latest, or a weight file's path"
+        "{game} has no player {name:?}{nearest}; its players are {known}, a version such as v12, champion, latest, \
+         or a weight file's path such as ./player.safetensors"
     )]
     UnknownPlayer {
         /// The game.
         game: &'static str,
         /// The name asked for.
         name: String,
+        /// ` (did you mean ...?)`, or nothing when no name is near.
+        nearest: String,
         /// The names there are.
         known: String,
     },
     /// The weights do not fit.
     #[error(transparent)]
     Weights(#[from] crate::weight_file::WeightFileError),
+    /// A position, roll or the like that cannot be read.
+    #[error(transparent)]
+    Notation(#[from] NotationError),
+    /// A game that could not be played.
+    #[error(transparent)]
+    Play(#[from] PlayError),
     /// The settings make no sense together.
     #[error("{0}")]
     Settings(String),
@@ -115,7 +170,7 @@ impl Registry {
 
     /// The games that come with Ludus.
     pub fn standard() -> Self {
-        Registry::new(vec![])
+        Registry::new(vec![Arc::new(crate::game_arena::GameArena::<ludus_games::Backgammon>::default())])
     }
 
     /// Names of the games.

@@ -6,6 +6,14 @@
 //! which. One folder per game holds what is particular to it.
 
 pub mod arena;
+pub mod backgammon;
+pub mod dice;
+pub mod game_arena;
 pub mod input_set;
+pub mod lessons;
+pub mod luck;
 pub mod player;
+pub mod record;
+pub mod spec;
+pub mod table;
 pub mod weight_file;

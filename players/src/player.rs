@@ -1,7 +1,9 @@
 //! What judges positions and what picks plays.
 
-use ludus_games::{Game, Plays};
+use ludus_games::{Chances, Game, Plays};
 use rand_chacha::ChaCha8Rng;
+
+use crate::dice;
 
 /// Judges positions: the chances of each result for the side to act, before its roll.
 ///
@@ -12,6 +14,12 @@ pub trait Evaluator<G: Game>: Send {
     fn judge(&mut self, positions: &[G::State], chances: &mut Vec<G::Chances>);
 }
 
+impl<G: Game, E: Evaluator<G> + ?Sized> Evaluator<G> for Box<E> {
+    fn judge(&mut self, positions: &[G::State], chances: &mut Vec<G::Chances>) {
+        (**self).judge(positions, chances);
+    }
+}
+
 /// Picks plays.
 pub trait Player<G: Game>: Send {
     /// Index of the chosen play in `plays`, which is never empty. `state` and `roll` are what `plays` came from.
@@ -20,8 +28,45 @@ pub trait Player<G: Game>: Send {
     /// alone.
     fn choose(&mut self, state: &G::State, roll: G::Roll, plays: &Plays<G>, rng: &mut ChaCha8Rng) -> usize;
 
-    /// The evaluator behind the choice, for players that have one: what `evaluate` shows and luck is measured with.
+    /// The same choice for a player whose [`Player::evaluator`] has just judged `plays.after`, as happens where luck is
+    /// measured with that evaluator: `judged` spares it the work.
+    fn choose_judged(
+        &mut self,
+        state: &G::State,
+        roll: G::Roll,
+        plays: &Plays<G>,
+        judged: &[G::Chances],
+        rng: &mut ChaCha8Rng,
+    ) -> usize {
+        let _ = judged;
+        self.choose(state, roll, plays, rng)
+    }
+
+    /// The evaluator behind the choice, without its search, for players that have one: luck is measured with it.
     fn evaluator(&mut self) -> Option<&mut dyn Evaluator<G>> {
         None
+    }
+}
+
+/// Index of the best play for the mover, given the chances of the side that acts after each; the first of equals.
+pub fn best_play<C: Chances>(after: &[C]) -> usize {
+    let mut best = (0, f32::INFINITY);
+    for (index, chances) in after.iter().enumerate() {
+        // What is worst for the next side is best for the mover.
+        let points = chances.points();
+        if points < best.1 {
+            best = (index, points);
+        }
+    }
+    best.0
+}
+
+/// Plays at random, every legal play equally likely.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RandomPlayer;
+
+impl<G: Game> Player<G> for RandomPlayer {
+    fn choose(&mut self, _: &G::State, _: G::Roll, plays: &Plays<G>, rng: &mut ChaCha8Rng) -> usize {
+        dice::below(rng, plays.len())
     }
 }

@@ -1,0 +1,6 @@
+//! What is particular to backgammon: its baselines and its place among the games.
+
+mod pubeval;
+mod roster;
+
+pub use pubeval::PubEval;

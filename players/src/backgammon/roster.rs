@@ -1,0 +1,22 @@
+//! The players that come with backgammon.
+
+use std::sync::Arc;
+
+use ludus_games::Backgammon;
+
+use super::pubeval::PubEval;
+use crate::game_arena::Roster;
+use crate::input_set::InputSet;
+use crate::player::Player;
+
+impl Roster for Backgammon {
+    const BASELINES: &'static [&'static str] = &["pubeval"];
+
+    fn baseline(&self, name: &str) -> Option<Box<dyn Player<Self>>> {
+        (name == "pubeval").then(|| Box::new(PubEval) as _)
+    }
+
+    fn input_sets(&self) -> Vec<Arc<dyn InputSet<Self>>> {
+        vec![]
+    }
+}

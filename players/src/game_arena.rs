@@ -1,0 +1,95 @@
+//! The arena of any game, from its rules and its roster of players.
+
+use std::sync::Arc;
+
+use ludus_games::{Chances, Game};
+use ludus_proto::v1::{GameRecord, PlayerRef, Series};
+
+use crate::arena::{Arena, ArenaError, Checked, Seating, Source, Table, Violation};
+use crate::input_set::InputSet;
+use crate::player::{Player, RandomPlayer};
+use crate::record;
+use crate::spec::unknown_player;
+use crate::table::{Seated, SeriesTable};
+
+/// What a game brings besides its rules: the players that come with it and the inputs its networks read.
+pub trait Roster: Game {
+    /// Names of its own baselines; every game has `random` besides.
+    const BASELINES: &'static [&'static str];
+
+    /// The baseline of this name.
+    fn baseline(&self, name: &str) -> Option<Box<dyn Player<Self>>>;
+
+    /// Its input sets, the default first.
+    fn input_sets(&self) -> Vec<Arc<dyn InputSet<Self>>>;
+}
+
+/// A game as an [`Arena`].
+#[derive(Clone, Copy, Debug, Default)]
+pub struct GameArena<G: Roster> {
+    game: G,
+}
+
+impl<G: Roster> GameArena<G> {
+    fn player(&self, seating: &Seating) -> Result<Box<dyn Player<G>>, ArenaError> {
+        match &seating.source {
+            Source::Baseline(name) => {
+                let player = if name == "random" {
+                    Some(Box::new(RandomPlayer) as _)
+                } else {
+                    self.game.baseline(name)
+                };
+                let player = player.ok_or_else(|| unknown_player(self, name))?;
+                if seating.plies > 0 {
+                    return Err(ArenaError::Settings(format!(
+                        "{name} does not judge positions, so it cannot look ahead; ask for {name:?} without @{}ply",
+                        seating.plies
+                    )));
+                }
+                Ok(player)
+            }
+            Source::Weights { .. } => Err(ArenaError::Settings("networks are not wired in yet".into())),
+        }
+    }
+}
+
+impl<G: Roster> Arena for GameArena<G> {
+    fn game(&self) -> &'static str {
+        G::NAME
+    }
+
+    fn revision(&self) -> u32 {
+        G::REVISION
+    }
+
+    fn baselines(&self) -> Vec<&'static str> {
+        [&["random"], G::BASELINES].concat()
+    }
+
+    fn input_sets(&self) -> Vec<&'static str> {
+        self.game.input_sets().iter().map(|set| set.name()).collect()
+    }
+
+    fn max_points(&self) -> u32 {
+        G::Chances::MAX_POINTS as u32
+    }
+
+    fn table(&self, series: &Series, seats: [&Seating; 2]) -> Result<Box<dyn Table>, ArenaError> {
+        let refs = seats.map(Seating::player_ref);
+        let seated = if refs[0] == refs[1] {
+            Seated::alone(self.player(seats[0])?)
+        } else {
+            Seated::opposed([self.player(seats[0])?, self.player(seats[1])?])
+        };
+        Ok(Box::new(SeriesTable::new(self.game, series, refs, seated)?))
+    }
+
+    fn check(
+        &self,
+        series: &Series,
+        players: &[PlayerRef],
+        record: &GameRecord,
+    ) -> Result<Checked, Violation> {
+        record::check(self.game, series, players, record)
+    }
+}

@@ -1,0 +1,165 @@
+//! Player specs: how people name players.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use crate::arena::{Arena, ArenaError};
+
+/// Deepest search that can be asked for; one more ply costs about 400 times the evaluations.
+pub const MAX_SEARCH: u32 = 3;
+
+/// A player as people write it: `random`, `v12`, `v12@1ply`, `champion`, `latest`, or a weight file's path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlayerSpec {
+    /// Who.
+    pub who: Named,
+    /// Search depth in plies, 0 when nothing is said.
+    pub plies: u32,
+}
+
+/// The part of a spec that names a player.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Named {
+    /// A baseline of the game.
+    Baseline(String),
+    /// A version of the run, `v12`.
+    Version(u64),
+    /// The newest promoted version.
+    Champion,
+    /// The newest published version.
+    Latest,
+    /// A weight file: anything with a `/` or a `.` in it.
+    File(PathBuf),
+}
+
+impl PlayerSpec {
+    /// Reads a spec, with the baselines of `arena`'s game.
+    pub fn parse(text: &str, arena: &dyn Arena) -> Result<Self, ArenaError> {
+        let (name, plies) = match text.rsplit_once('@') {
+            Some((name, search)) if !search.contains('/') => (name, search_depth(text, search)?),
+            _ => (text, 0),
+        };
+        let version =
+            name.strip_prefix('v').filter(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()));
+        let who = if name == "champion" {
+            Named::Champion
+        } else if name == "latest" {
+            Named::Latest
+        } else if arena.baselines().contains(&name) {
+            Named::Baseline(name.into())
+        } else if let Some(number) = version.and_then(|digits| digits.parse().ok()) {
+            Named::Version(number)
+        } else if name.contains(['/', '.', std::path::MAIN_SEPARATOR]) {
+            Named::File(name.into())
+        } else {
+            return Err(unknown_player(arena, name));
+        };
+        Ok(PlayerSpec { who, plies })
+    }
+}
+
+fn search_depth(spec: &str, search: &str) -> Result<u32, ArenaError> {
+    let plies = search.strip_suffix("ply").and_then(|number| number.parse().ok());
+    plies.filter(|&plies| plies <= MAX_SEARCH).ok_or_else(|| {
+        ArenaError::Settings(format!(
+            "player {spec:?}: {search:?} is not a search depth; write @0ply, @1ply, ... up to @{MAX_SEARCH}ply"
+        ))
+    })
+}
+
+impl fmt::Display for PlayerSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.who {
+            Named::Baseline(name) => f.write_str(name)?,
+            Named::Version(number) => write!(f, "v{number}")?,
+            Named::Champion => f.write_str("champion")?,
+            Named::Latest => f.write_str("latest")?,
+            Named::File(path) => write!(f, "{}", path.display())?,
+        }
+        if self.plies > 0 {
+            write!(f, "@{}ply", self.plies)?;
+        }
+        Ok(())
+    }
+}
+
+/// The error about a name that is nobody's, with the names there are and the nearest of them.
+pub fn unknown_player(arena: &dyn Arena, name: &str) -> ArenaError {
+    let baselines = arena.baselines();
+    let nearest = baselines.iter().chain(&["champion", "latest"]).min_by_key(|known| distance(name, known));
+    let nearest = nearest.filter(|known| distance(name, known) <= known.len() / 2);
+    ArenaError::UnknownPlayer {
+        game: arena.game(),
+        name: name.into(),
+        nearest: nearest.map(|known| format!(" (did you mean {known:?}?)")).unwrap_or_default(),
+        known: baselines.join(", "),
+    }
+}
+
+/// Letters to insert, remove or replace to get from one word to the other (Levenshtein).
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, letter) in a.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, other) in b.iter().enumerate() {
+            let replaced = diagonal + usize::from(letter != *other);
+            diagonal = row[j + 1];
+            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::arena::Registry;
+
+    fn parse(text: &str) -> Result<PlayerSpec, String> {
+        let registry = Registry::standard();
+        let arena = registry.find("backgammon").expect("backgammon comes with Ludus");
+        PlayerSpec::parse(text, &**arena).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn every_kind_of_spec_is_read_and_written_back() {
+        for (text, who, plies) in [
+            ("random", Named::Baseline("random".into()), 0),
+            ("pubeval", Named::Baseline("pubeval".into()), 0),
+            ("v12", Named::Version(12), 0),
+            ("v12@1ply", Named::Version(12), 1),
+            ("champion", Named::Champion, 0),
+            ("latest@2ply", Named::Latest, 2),
+            ("./v12", Named::File("./v12".into()), 0),
+            ("strong.safetensors", Named::File("strong.safetensors".into()), 0),
+            ("runs@home/strong.safetensors", Named::File("runs@home/strong.safetensors".into()), 0),
+            ("runs@home/strong.safetensors@1ply", Named::File("runs@home/strong.safetensors".into()), 1),
+        ] {
+            let spec = parse(text).expect(text);
+            assert_eq!(spec, PlayerSpec { who, plies });
+            assert_eq!(spec.to_string(), text);
+        }
+        assert_eq!(parse("v3@0ply"), Ok(PlayerSpec { who: Named::Version(3), plies: 0 }));
+    }
+
+    #[test]
+    fn an_unknown_player_is_told_the_known_ones_and_the_nearest() {
+        let error = parse("pubevil").unwrap_err();
+        assert!(error.contains("did you mean \"pubeval\"?"), "{error}");
+        assert!(error.contains("random, pubeval, a version such as v12"), "{error}");
+        let error = parse("zzz").unwrap_err();
+        assert!(error.contains("\"zzz\"; its players"), "{error}");
+        assert!(parse("v").is_err());
+        assert!(parse("").is_err());
+    }
+
+    #[test]
+    fn a_search_depth_must_be_one() {
+        for text in ["v12@", "v12@deep", "v12@9ply", "v12@-1ply", "random@1plies"] {
+            let error = parse(text).unwrap_err();
+            assert!(error.contains("is not a search depth"), "{error}");
+        }
+    }
+}
