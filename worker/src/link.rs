@@ -1,0 +1,110 @@
+//! The connection to the coordinator.
+
+use std::time::Duration;
+
+use ludus_proto::v1::worker_service_client::WorkerServiceClient;
+use ludus_proto::v1::{
+    AcquireReply, AcquireRequest, FetchWeightsRequest, ReleaseRequest, SubmitReply, SubmitRequest,
+};
+use tonic::transport::{Channel, Endpoint};
+use tonic::{Code, Status};
+
+use crate::WorkerError;
+
+const CONNECT: Duration = Duration::from_secs(5);
+/// For one call, and for one chunk of a download: a download may take long, but it must move.
+const ANSWER: Duration = Duration::from_secs(30);
+const LARGEST_WEIGHTS: usize = 512 << 20;
+
+/// Calls to the coordinator. Connects when it is first used and again whenever the connection broke.
+#[derive(Clone)]
+pub(crate) struct Link {
+    client: WorkerServiceClient<Channel>,
+    url: String,
+}
+
+impl Link {
+    pub(crate) fn to(address: &str) -> Result<Self, WorkerError> {
+        let url = if address.contains("://") { address.to_owned() } else { format!("http://{address}") };
+        let wrong = |reason: String| WorkerError::Address { url: address.to_owned(), reason };
+        if !url.starts_with("http://") {
+            return Err(wrong("it must start with http://".into()));
+        }
+        let endpoint = Endpoint::from_shared(url.clone()).map_err(|error| wrong(error.to_string()))?;
+        let channel = endpoint
+            .connect_timeout(CONNECT)
+            .tcp_nodelay(true)
+            .http2_keep_alive_interval(Duration::from_secs(20))
+            .keep_alive_timeout(Duration::from_secs(10))
+            .connect_lazy();
+        Ok(Link { client: WorkerServiceClient::new(channel), url })
+    }
+
+    pub(crate) fn url(&self) -> &str {
+        &self.url
+    }
+
+    pub(crate) async fn acquire(&self, request: AcquireRequest) -> Result<AcquireReply, Status> {
+        in_time(self.client.clone().acquire(request)).await
+    }
+
+    pub(crate) async fn submit(&self, request: SubmitRequest) -> Result<SubmitReply, Status> {
+        in_time(self.client.clone().submit(request)).await
+    }
+
+    pub(crate) async fn release(&self, request: ReleaseRequest) -> Result<(), Status> {
+        in_time(self.client.clone().release(request)).await.map(drop)
+    }
+
+    /// All bytes of a weight file, not yet verified.
+    pub(crate) async fn fetch_weights(&self, sha256: &[u8]) -> Result<Vec<u8>, Status> {
+        let request = FetchWeightsRequest { sha256: sha256.to_vec() };
+        let mut chunks = in_time(self.client.clone().fetch_weights(request)).await?;
+        let mut bytes = Vec::new();
+        loop {
+            let chunk = tokio::time::timeout(ANSWER, chunks.message()).await.map_err(|_| stalled())??;
+            let Some(chunk) = chunk else { return Ok(bytes) };
+            if bytes.len() + chunk.data.len() > LARGEST_WEIGHTS {
+                return Err(Status::out_of_range(format!("weights of more than {LARGEST_WEIGHTS} bytes")));
+            }
+            bytes.extend_from_slice(&chunk.data);
+        }
+    }
+}
+
+async fn in_time<T>(call: impl Future<Output = Result<tonic::Response<T>, Status>>) -> Result<T, Status> {
+    let answer = tokio::time::timeout(ANSWER, call).await.map_err(|_| stalled())??;
+    Ok(answer.into_inner())
+}
+
+fn stalled() -> Status {
+    Status::deadline_exceeded(format!("no answer within {} seconds", ANSWER.as_secs()))
+}
+
+/// Whether the same call may work later: the coordinator was away, busy, or broke off.
+pub(crate) fn may_pass(status: &Status) -> bool {
+    matches!(
+        status.code(),
+        Code::Unavailable
+            | Code::DeadlineExceeded
+            | Code::ResourceExhausted
+            | Code::Aborted
+            | Code::Cancelled
+            | Code::Internal
+            | Code::Unknown
+    )
+}
+
+/// What a status says, for people: transport errors hide the cause one level down.
+pub(crate) fn says(status: &Status) -> String {
+    let mut text = status.message().to_owned();
+    let mut cause = std::error::Error::source(status);
+    while let Some(error) = cause {
+        let more = error.to_string();
+        if !text.contains(&more) {
+            text = if text.is_empty() { more } else { format!("{text}: {more}") };
+        }
+        cause = error.source();
+    }
+    if text.is_empty() { status.code().description().to_owned() } else { text }
+}
