@@ -9,7 +9,8 @@ use ludus_games::NotationError;
 use ludus_proto::v1::player_ref::Who;
 use ludus_proto::v1::{GameRecord, PlayerRef, Series};
 
-use crate::weight_file::{Digest, WeightFile};
+use crate::lessons::Teacher;
+use crate::weight_file::{Digest, Shape, WeightFile};
 
 /// A player as something that can be built: by name, or from weights.
 #[derive(Clone, Debug)]
@@ -70,6 +71,10 @@ pub trait Arena: Send + Sync {
         players: &[PlayerRef],
         record: &GameRecord,
     ) -> Result<Checked, Violation>;
+    /// The networks a player needs to read this input set, one for each position class with so many hidden units.
+    fn shapes(&self, inputs: &str, hidden: usize) -> Result<Vec<Shape>, ArenaError>;
+    /// Who makes lessons of this game's records for networks like these, leaning on their judgement.
+    fn teacher(&self, weights: &WeightFile) -> Result<Box<dyn Teacher>, ArenaError>;
 }
 
 /// Plays games of one series, each a pure function of its number.

@@ -7,10 +7,12 @@ use ludus_proto::v1::{GameRecord, PlayerRef, Series};
 
 use crate::arena::{Arena, ArenaError, Checked, Seating, Source, Table, Violation};
 use crate::input_set::InputSet;
+use crate::lessons::{self, GameTeacher, Judges, Teacher};
 use crate::player::{Player, RandomPlayer};
 use crate::record;
 use crate::spec::unknown_player;
 use crate::table::{Seated, SeriesTable};
+use crate::weight_file::{Shape, WeightFile};
 
 /// What a game brings besides its rules: the players that come with it and the inputs its networks read.
 pub trait Roster: Game {
@@ -31,6 +33,15 @@ pub struct GameArena<G: Roster> {
 }
 
 impl<G: Roster> GameArena<G> {
+    /// The input set of this name.
+    fn input_set(&self, name: &str) -> Result<Arc<dyn InputSet<G>>, ArenaError> {
+        let sets = self.game.input_sets();
+        let known = || sets.iter().map(|set| set.name()).collect::<Vec<_>>().join(", ");
+        sets.iter().find(|set| set.name() == name).cloned().ok_or_else(|| {
+            ArenaError::Settings(format!("{} has no inputs {name:?}; it has: {}", G::NAME, known()))
+        })
+    }
+
     fn player(&self, seating: &Seating) -> Result<Box<dyn Player<G>>, ArenaError> {
         match &seating.source {
             Source::Baseline(name) => {
@@ -91,5 +102,16 @@ impl<G: Roster> Arena for GameArena<G> {
         record: &GameRecord,
     ) -> Result<Checked, Violation> {
         record::check(self.game, series, players, record)
+    }
+
+    fn shapes(&self, inputs: &str, hidden: usize) -> Result<Vec<Shape>, ArenaError> {
+        Ok(lessons::shapes(self.input_set(inputs)?.as_ref(), hidden))
+    }
+
+    fn teacher(&self, weights: &WeightFile) -> Result<Box<dyn Teacher>, ArenaError> {
+        let inputs = self.input_set(&weights.card.inputs)?;
+        let judges: Judges<G> =
+            Box::new(|_| Err(ArenaError::Settings("networks are not wired in yet".into())));
+        Ok(Box::new(GameTeacher::new(self.game, inputs, judges, weights)?))
     }
 }

@@ -1,1 +1,47 @@
-//! Placeholder.
+//! The trainer: learns from finished games and publishes versions.
+//!
+//! Read in this order, which is the way of the data: `intake` (stream entries to games), [`ludus_players::lessons`]
+//! (games to lessons), `learner` (lessons to steps; with [`network`] and [`optimizer`]), `checkpoint` (with `ledger`
+//! and `trained`: what survives), `training` (the loop), `run` (from a start to its end), `coordination` and `patience`
+//! (the coordinator, and waiting for it).
+
+mod checkpoint;
+mod coordination;
+mod error;
+mod intake;
+mod learner;
+mod ledger;
+pub mod network;
+pub mod optimizer;
+mod patience;
+mod run;
+mod stats;
+mod trained;
+mod training;
+
+use std::path::PathBuf;
+
+use ludus_players::arena::Registry;
+use ludus_stream::StreamHome;
+
+pub use checkpoint::CheckpointError;
+pub use error::TrainerError;
+pub use run::run;
+pub use stats::{TrainerSnapshot, TrainerStats};
+
+/// What a trainer is told.
+#[derive(Clone)]
+pub struct TrainerOptions {
+    /// Address of the coordinator, such as `http://127.0.0.1:7777`.
+    pub coordinator: String,
+    /// Name or id of the run; empty: the only active one.
+    pub run: String,
+    /// Where the run's stream lives.
+    pub stream: StreamHome,
+    /// Folder for checkpoints; each run has a folder in it.
+    pub dir: PathBuf,
+    /// Stable name under which the stream is read: the same after a restart.
+    pub name: String,
+    /// The games this trainer knows.
+    pub registry: Registry,
+}

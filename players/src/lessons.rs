@@ -1,0 +1,232 @@
+//! Lessons: what a finished game teaches about the positions it went through.
+//!
+//! A lesson is a position before its roll, seen by the side to act, with the chances to learn for it. They are
+//! TD(lambda) returns, in which the luck of the dice is taken out where the record says how much there was.
+
+use std::sync::Arc;
+
+use ludus_games::{Chances, Game, Luck};
+use ludus_proto::v1::GameRecord;
+
+use crate::arena::{ArenaError, Violation};
+use crate::input_set::{InputSet, Inputs};
+use crate::luck::recorded_luck;
+use crate::player::Evaluator;
+use crate::record::{Replay, seat_at};
+use crate::weight_file::{Shape, WeightFile};
+
+/// Lessons for the network of one position class, packed: thousands of positions without an allocation each.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Lessons {
+    /// Numbers in a target.
+    outputs: usize,
+    /// Where the inputs of each position start; one more than there are positions.
+    starts: Vec<u32>,
+    indices: Vec<u16>,
+    values: Vec<f32>,
+    /// `[positions, outputs]`, row-major.
+    targets: Vec<f32>,
+}
+
+impl Lessons {
+    /// No lessons yet, for networks with so many outputs.
+    pub fn new(outputs: usize) -> Self {
+        Lessons { outputs, starts: vec![0], indices: Vec::new(), values: Vec::new(), targets: Vec::new() }
+    }
+
+    /// Number of positions.
+    pub fn len(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Forgets all lessons and keeps the memory.
+    pub fn clear(&mut self) {
+        self.truncate(0);
+    }
+
+    /// Forgets all lessons but the first `len`.
+    pub fn truncate(&mut self, len: usize) {
+        if len < self.len() {
+            self.starts.truncate(len + 1);
+            self.indices.truncate(self.starts[len] as usize);
+            self.values.truncate(self.starts[len] as usize);
+            self.targets.truncate(len * self.outputs);
+        }
+    }
+
+    /// Adds a position. `target` has as many numbers as the network has outputs; they are near `[0, 1]`, and with luck
+    /// taken out they may lie a little outside.
+    pub fn push(&mut self, inputs: &Inputs, target: &[f32]) {
+        assert_eq!(target.len(), self.outputs, "a target has a number for every output");
+        self.indices.extend_from_slice(&inputs.indices);
+        self.values.extend_from_slice(&inputs.values);
+        self.starts.push(self.indices.len() as u32);
+        self.targets.extend_from_slice(target);
+    }
+
+    /// The non-zero inputs of a position: their indices, ascending, and their values.
+    pub fn inputs(&self, position: usize) -> (&[u16], &[f32]) {
+        let range = self.starts[position] as usize..self.starts[position + 1] as usize;
+        (&self.indices[range.clone()], &self.values[range])
+    }
+
+    /// What to learn for a position.
+    pub fn target(&self, position: usize) -> &[f32] {
+        &self.targets[position * self.outputs..(position + 1) * self.outputs]
+    }
+}
+
+/// The TD(lambda) return of every position of a game, with luck as control variate.
+///
+/// `values[t]` is the networks' judgement of position `t` for the side to act there, `result` the exact chances of the
+/// finished position for the side that would act next, `luck[t]` the luck of roll `t` for the side that rolled (empty:
+/// none is taken out), `explored` the plies, ascending, whose play was drawn at random. Replaces the content of
+/// `returns` by, for the side to act at `t`,
+///
+/// `G(t) = (1 - lambda) flip(V(t+1)) + lambda flip(G(t+1)) - luck(t)`,
+///
+/// where `G` of the finished position is its result. With lambda 0 each position learns from the next one's judgement,
+/// with lambda 1 from the outcome without all the luck still to come. Luck has mean zero whatever evaluator measured
+/// it, as long as its expectation runs over all rolls, so taking it out removes noise and adds no bias.
+///
+/// What follows a random play says nothing about the value of the position before it: there the return is `None`, and
+/// earlier positions learn from that position's judgement.
+pub fn returns<C: Chances>(
+    values: &[C],
+    result: C,
+    luck: &[Luck<C>],
+    explored: &[u32],
+    lambda: f32,
+    returns: &mut Vec<Option<C>>,
+) {
+    returns.clear();
+    returns.resize(values.len(), None);
+    let mut random_plays = explored.iter().rev().peekable();
+    // What position t + 1 is judged to be, and its return; both for the side to act there.
+    let (mut next_value, mut next_return) = (result, result);
+    for (ply, value) in values.iter().enumerate().rev() {
+        if random_plays.next_if(|&&random| random as usize == ply).is_some() {
+            (next_value, next_return) = (*value, *value);
+            continue;
+        }
+        let mut target = mixed(&next_value.flipped(), &next_return.flipped(), lambda);
+        if let Some(luck) = luck.get(ply) {
+            for (target, luck) in target.as_mut().iter_mut().zip(luck.0.as_ref()) {
+                *target -= luck;
+            }
+        }
+        returns[ply] = Some(target);
+        (next_value, next_return) = (*value, target);
+    }
+}
+
+/// `(1 - weight) a + weight b`, number by number.
+fn mixed<C: Chances>(a: &C, b: &C, weight: f32) -> C {
+    let mut mixed = *a;
+    for (a, b) in mixed.as_mut().iter_mut().zip(b.as_ref()) {
+        *a = (1.0 - weight) * *a + weight * b;
+    }
+    mixed
+}
+
+/// Turns finished games into lessons, for networks that read one input set.
+pub trait Teacher: Send {
+    /// Takes the networks whose judgement later lessons lean on.
+    fn follow(&mut self, weights: &WeightFile) -> Result<(), ArenaError>;
+    /// Replays a game by the rules and adds a lesson for each of its positions to the list of the position's class; see
+    /// [`returns`]. A record that cannot be replayed adds nothing.
+    fn teach(&mut self, record: &GameRecord, lambda: f32, lessons: &mut [Lessons]) -> Result<(), Violation>;
+}
+
+/// The networks that read an input set, one for each position class, if each has so many hidden units.
+pub fn shapes<G: Game>(inputs: &dyn InputSet<G>, hidden: usize) -> Vec<Shape> {
+    let classes = inputs.classes().iter().enumerate();
+    classes
+        .map(|(class, name)| Shape {
+            class: (*name).to_owned(),
+            inputs: inputs.width(class),
+            hidden,
+            outputs: G::Chances::LEN,
+        })
+        .collect()
+}
+
+/// Makes the evaluator of a game's networks.
+pub type Judges<G> = Box<dyn Fn(&WeightFile) -> Result<Box<dyn Evaluator<G>>, ArenaError> + Send>;
+
+/// The [`Teacher`] of any game.
+pub struct GameTeacher<G: Game> {
+    game: G,
+    inputs: Arc<dyn InputSet<G>>,
+    judges: Judges<G>,
+    evaluator: Box<dyn Evaluator<G>>,
+    // Kept from game to game, so that none allocates.
+    states: Vec<G::State>,
+    values: Vec<G::Chances>,
+    luck: Vec<Luck<G::Chances>>,
+    returns: Vec<Option<G::Chances>>,
+    active: Inputs,
+}
+
+impl<G: Game> GameTeacher<G> {
+    /// A teacher for networks that read `inputs` and that `judges` makes evaluators of. Its lessons lean on `weights`
+    /// at first.
+    pub fn new(
+        game: G,
+        inputs: Arc<dyn InputSet<G>>,
+        judges: Judges<G>,
+        weights: &WeightFile,
+    ) -> Result<Self, ArenaError> {
+        Ok(GameTeacher {
+            game,
+            inputs,
+            evaluator: judges(weights)?,
+            judges,
+            states: Vec::new(),
+            values: Vec::new(),
+            luck: Vec::new(),
+            returns: Vec::new(),
+            active: Inputs::default(),
+        })
+    }
+
+    /// Replays the record into `states`, every position before its roll, and gives the chances of the finished one.
+    fn replay(&mut self, record: &GameRecord) -> Result<G::Chances, Violation> {
+        self.states.clear();
+        let mut replay = Replay::new(self.game, record);
+        while let Some(ply) = replay.next_ply()? {
+            self.states.push(ply.state.clone());
+        }
+        // The payoff is seat 0's; the result is wanted for the side that would act next.
+        let payoff = replay.payoff().unwrap_or_default();
+        let seat = seat_at(record.number, replay.plies());
+        Ok(G::Chances::from_payoff(if seat == 0 { payoff } else { -payoff }))
+    }
+}
+
+impl<G: Game> Teacher for GameTeacher<G> {
+    fn follow(&mut self, weights: &WeightFile) -> Result<(), ArenaError> {
+        self.evaluator = (self.judges)(weights)?;
+        Ok(())
+    }
+
+    fn teach(&mut self, record: &GameRecord, lambda: f32, lessons: &mut [Lessons]) -> Result<(), Violation> {
+        let result = self.replay(record)?;
+        self.evaluator.judge(&self.states, &mut self.values);
+        self.luck.clear();
+        self.luck.extend(recorded_luck::<G::Chances>(record));
+        returns(&self.values, result, &self.luck, &record.explored, lambda, &mut self.returns);
+        for (state, target) in self.states.iter().zip(&self.returns) {
+            if let (Some(target), Some(class)) = (target, self.inputs.class(state)) {
+                self.inputs.write(class, state, &mut self.active);
+                lessons[class].push(&self.active, target.as_ref());
+            }
+        }
+        Ok(())
+    }
+}

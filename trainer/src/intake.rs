@@ -1,0 +1,204 @@
+//! From stream entries to games: decoding, refusing what is not this run's, and keeping the books on which entries are
+//! done with.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::io::Read;
+
+use ludus_proto::v1::{GameBatch, GameRecord};
+use ludus_stream::Entry;
+use prost::Message;
+
+use crate::ledger::Ledger;
+
+/// Largest size of an entry once decompressed, in bytes. Real ones have some tens of KiB.
+const MAX_ENTRY_BYTES: u64 = 64 << 20;
+/// Deliveries after which an entry is buried. Every restart delivers what was not yet acknowledged once more, so this
+/// is far above what restarts do to a healthy entry.
+const MAX_DELIVERIES: u32 = 50;
+
+/// What the entries of a stream must be about.
+#[derive(Clone, Debug)]
+pub struct Expected {
+    /// The run.
+    pub run: String,
+    /// Its game.
+    pub game: String,
+    /// Revision of the game's rules.
+    pub revision: u32,
+    /// Age in seconds at which games expire, 0 for never.
+    pub max_age_seconds: u64,
+}
+
+/// Games read from the stream and waiting for their round.
+#[derive(Debug)]
+pub struct Intake {
+    expected: Expected,
+    games: VecDeque<Game>,
+    /// Plies in `games`.
+    plies: usize,
+    /// Entries of which games are waiting, by number of arrival.
+    open: BTreeMap<u64, Open>,
+    arrivals: u64,
+    /// Entries done with: nothing of them waits any more.
+    finished: Vec<Finished>,
+}
+
+/// A game and where it came from.
+#[derive(Debug)]
+pub struct Game {
+    /// Its series.
+    pub series: u64,
+    /// What happened in it.
+    pub record: GameRecord,
+    entry: u64,
+}
+
+#[derive(Debug)]
+struct Open {
+    entry: Entry,
+    waiting: usize,
+    fault: Option<String>,
+}
+
+/// An entry done with, to be acknowledged or buried once that is safe.
+#[derive(Debug)]
+pub struct Finished {
+    /// The entry; without its payload when it is merely to be acknowledged.
+    pub entry: Entry,
+    /// Why it is to be buried, if it is.
+    pub fault: Option<String>,
+    /// Checkpoints on disk that know of it.
+    pub checkpoints: usize,
+}
+
+impl Intake {
+    /// Nothing yet.
+    pub fn new(expected: Expected) -> Self {
+        let (games, open, finished) = (VecDeque::new(), BTreeMap::new(), Vec::new());
+        Intake { expected, games, plies: 0, open, arrivals: 0, finished }
+    }
+
+    /// Takes an entry in, at `now` in seconds since 1970. Its games wait, unless they are too old or the entry is none
+    /// of this run's.
+    pub fn accept(&mut self, entry: Entry, ledger: &mut Ledger, now: u64) {
+        if let Some(fault) = ledger.done.get(&entry.id.0) {
+            let fault = fault.clone();
+            return self.finish(entry, fault, ledger, 1);
+        }
+        let batch = match self.decode(&entry) {
+            Ok(batch) => batch,
+            Err(fault) => return self.finish(entry, Some(fault), ledger, 0),
+        };
+        let series = batch.series.as_ref().map_or(0, |series| series.id);
+        let oldest = self.expected.max_age_seconds;
+        if oldest > 0 && now.saturating_sub(batch.accepted_at) > oldest {
+            let expired = batch.games.iter().filter(|game| ledger.seen.insert(series, game.number)).count();
+            ledger.expired += expired as u64;
+            return self.finish(entry, None, ledger, 0);
+        }
+        if batch.games.is_empty() {
+            return self.finish(entry, None, ledger, 0);
+        }
+        let number = self.arrivals;
+        self.arrivals += 1;
+        self.open.insert(number, Open { entry, waiting: batch.games.len(), fault: None });
+        for record in batch.games {
+            self.plies += record.rolls.len();
+            self.games.push_back(Game { series, record, entry: number });
+        }
+    }
+
+    /// The batch in an entry, or what is wrong with it.
+    fn decode(&self, entry: &Entry) -> Result<GameBatch, String> {
+        if entry.deliveries > MAX_DELIVERIES {
+            return Err(format!("delivered {} times and never finished", entry.deliveries));
+        }
+        let mut bytes = Vec::new();
+        zstd::Decoder::new(entry.payload.as_slice())
+            .and_then(|decoder| decoder.take(MAX_ENTRY_BYTES + 1).read_to_end(&mut bytes))
+            .map_err(|error| format!("not a zstd frame: {error}"))?;
+        if bytes.len() as u64 > MAX_ENTRY_BYTES {
+            return Err(format!("larger than {MAX_ENTRY_BYTES} bytes"));
+        }
+        let batch =
+            GameBatch::decode(bytes.as_slice()).map_err(|error| format!("not a batch of games: {error}"))?;
+        let Expected { run, game, revision, .. } = &self.expected;
+        if (&batch.run, &batch.game, batch.revision) != (run, game, *revision) {
+            return Err(format!(
+                "of run {:?}, {} revision {}, not of run {run:?}, {game} revision {revision}",
+                batch.run, batch.game, batch.revision
+            ));
+        }
+        if batch.series.is_none() {
+            return Err("its games have no series".into());
+        }
+        Ok(batch)
+    }
+
+    /// Plies of the waiting games.
+    pub fn plies(&self) -> usize {
+        self.plies
+    }
+
+    /// Whether no game waits.
+    pub fn is_empty(&self) -> bool {
+        self.games.is_empty()
+    }
+
+    /// The next game that has not been seen before; it counts as seen from now on. Give it back to [`Intake::close`].
+    pub fn next(&mut self, ledger: &mut Ledger) -> Option<Game> {
+        while let Some(game) = self.games.pop_front() {
+            self.plies -= game.record.rolls.len();
+            if ledger.seen.insert(game.series, game.record.number) {
+                return Some(game);
+            }
+            self.close(game, None, ledger);
+        }
+        None
+    }
+
+    /// Finishes a game; with a fault, its whole entry will be buried.
+    pub fn close(&mut self, game: Game, fault: Option<String>, ledger: &mut Ledger) {
+        let Some(open) = self.open.get_mut(&game.entry) else { return };
+        open.waiting -= 1;
+        if let Some(fault) = fault {
+            open.fault.get_or_insert(format!("game {}: {fault}", game.record.number));
+        }
+        if open.waiting == 0
+            && let Some(Open { entry, fault, .. }) = self.open.remove(&game.entry)
+        {
+            self.finish(entry, fault, ledger, 0);
+        }
+    }
+
+    fn finish(&mut self, mut entry: Entry, fault: Option<String>, ledger: &mut Ledger, checkpoints: usize) {
+        ledger.done.insert(entry.id.0.clone(), fault.clone());
+        match &fault {
+            None => entry.payload = Vec::new(),
+            Some(fault) => tracing::warn!(entry = entry.id.0, fault, "a stream entry will be buried"),
+        }
+        self.finished.push(Finished { entry, fault, checkpoints });
+    }
+
+    /// Entries done with and neither acknowledged nor buried.
+    pub fn finished(&self) -> usize {
+        self.finished.len()
+    }
+
+    /// Notes that a checkpoint with the present ledger is on the disk.
+    pub fn checkpointed(&mut self) {
+        for finished in &mut self.finished {
+            finished.checkpoints += 1;
+        }
+    }
+
+    /// Takes out the entries that at least so many checkpoints know of.
+    pub fn take_finished(&mut self, checkpoints: usize) -> Vec<Finished> {
+        self.finished.extract_if(.., |finished| finished.checkpoints >= checkpoints).collect()
+    }
+
+    /// Puts back what could not be acknowledged or buried.
+    pub fn put_back(&mut self, finished: Vec<Finished>) {
+        self.finished.extend(finished);
+    }
+}

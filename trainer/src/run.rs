@@ -1,0 +1,194 @@
+//! A trainer's life: join, restore, learn, and again from the last checkpoint when the weights are lost.
+
+use std::sync::Arc;
+use std::thread;
+
+use ludus_config::RunConfig;
+use ludus_players::arena::Arena;
+use ludus_players::weight_file::{Card, Digest, WeightFile};
+use ludus_proto::v1::{JoinReply, JoinRequest};
+use tokio::runtime::Handle;
+use tokio::sync::oneshot;
+use tokio_util::sync::CancellationToken;
+
+use crate::checkpoint::{Checkpoint, CheckpointFolder, Origin};
+use crate::coordination::{Coordination, Remote};
+use crate::intake::{Expected, Intake};
+use crate::learner::{Learner, Student};
+use crate::ledger::Ledger;
+use crate::network::Network;
+use crate::optimizer::Optimizer;
+use crate::patience::Patience;
+use crate::stats::TrainerStats;
+use crate::training::{End, Session, next_version};
+use crate::{TrainerError, TrainerOptions};
+
+/// Times the trainer goes back to one checkpoint before it gives up.
+const ROLLBACKS: u32 = 3;
+
+/// Trains the run until it is stopped and learnt to its end, or until `shutdown`, which leaves a checkpoint to go on
+/// from. Waits for a coordinator or stream that is away; [`TrainerStats`] shows what it waits for.
+///
+/// Must be called within a tokio runtime of several threads. The training itself runs on one thread of its own.
+pub async fn run(
+    options: TrainerOptions,
+    shutdown: CancellationToken,
+    stats: Arc<TrainerStats>,
+) -> Result<(), TrainerError> {
+    let runtime = Handle::current();
+    let mut coordination =
+        Remote::new(&options.coordinator, runtime.clone(), shutdown.clone()).map_err(|error| {
+            TrainerError::Refused { what: "reach the coordinator".into(), reason: error.to_string() }
+        })?;
+    let patience = Patience { runtime, shutdown, stats };
+    let (done, outcome) = oneshot::channel();
+    thread::Builder::new()
+        .name("trainer".into())
+        .spawn(move || {
+            let outcome = alone(|| train(&options, &mut coordination, &patience)).and_then(|outcome| outcome);
+            // The receiver is gone when the caller was dropped: then nobody wants to know.
+            let _ = done.send(outcome);
+        })
+        .map_err(|error| TrainerError::Fault(format!("its thread cannot start: {error}")))?;
+    outcome.await.unwrap_or_else(|_| Err(TrainerError::Fault("its thread panicked".into())))
+}
+
+/// Runs `work` so that Candle stays on this thread: its matrix products ask for as many threads as there are cores, and
+/// those belong to the workers. A pool that consists of this thread alone gives them one.
+fn alone<T>(work: impl FnOnce() -> T) -> Result<T, TrainerError> {
+    let _pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(1)
+        .use_current_thread()
+        .build()
+        .map_err(|error| TrainerError::Fault(format!("no pool of one thread: {error}")))?;
+    Ok(work())
+}
+
+/// Joins and learns, on the calling thread.
+pub(crate) fn train(
+    options: &TrainerOptions,
+    coordination: &mut dyn Coordination,
+    patience: &Patience,
+) -> Result<(), TrainerError> {
+    let request = JoinRequest { run: options.run.clone(), trainer: options.name.clone() };
+    let Some(joined) = patience.persist("join the run", || coordination.join(&request))? else {
+        return Ok(());
+    };
+    let mut run = Run::new(joined, options)?;
+    let mut rollbacks = 0;
+    loop {
+        let learner = run.restore()?;
+        let checkpoints = run.folder.written();
+        // Opened anew, it delivers once more what was not acknowledged.
+        let Some(stream) = patience.wait(options.stream.open(&run.joined.run)) else { return Ok(()) };
+        let teacher = run.arena.teacher(&next_version(&learner, &run.origin))?;
+        let mut session = Session {
+            config: &run.config,
+            origin: &run.origin,
+            fence: run.joined.fence,
+            consumer: &options.name,
+            coordination,
+            stream: stream?,
+            teacher,
+            folder: &mut run.folder,
+            learner,
+            intake: Intake::new(Expected {
+                run: run.joined.run.clone(),
+                game: run.joined.game.clone(),
+                revision: run.joined.revision,
+                max_age_seconds: run.config.learn.max_age_seconds,
+            }),
+            patience,
+        };
+        let end = session.learn()?;
+        let version = session.learner.ledger.version;
+        match end {
+            End::Finished | End::ToldToStop => return Ok(()),
+            End::Diverged(reason) => {
+                run.joined.latest_version = version;
+                rollbacks = if run.folder.written() == checkpoints { rollbacks + 1 } else { 1 };
+                patience.stats.count_rollback();
+                tracing::error!(reason, rollbacks, "training diverged; going back to the last checkpoint");
+                if rollbacks > ROLLBACKS {
+                    return Err(TrainerError::Diverged { reason, rollbacks });
+                }
+            }
+        }
+    }
+}
+
+/// The run that was joined.
+struct Run {
+    joined: JoinReply,
+    config: RunConfig,
+    origin: Origin,
+    folder: CheckpointFolder,
+    arena: Arc<dyn Arena>,
+}
+
+impl Run {
+    fn new(joined: JoinReply, options: &TrainerOptions) -> Result<Self, TrainerError> {
+        let JoinReply { run, game, revision, .. } = joined.clone();
+        let config = RunConfig::parse(&joined.config)
+            .map_err(|source| TrainerError::Config { run: run.clone(), source })?;
+        let unknown = |what| TrainerError::Unknown { run: run.clone(), what };
+        let arena = options.registry.find(&game).ok_or_else(|| unknown(format!("the game {game}")))?;
+        if arena.revision() != revision {
+            return Err(unknown(format!("revision {revision} of {game}")));
+        }
+        let networks = arena.shapes(&config.network.inputs, config.network.hidden)?;
+        let folder = CheckpointFolder::open(&options.dir.join(&run))?;
+        let origin = Origin { run, game, revision, inputs: config.network.inputs.clone(), networks };
+        Ok(Run { joined, config, origin, folder, arena: arena.clone() })
+    }
+
+    /// What the last checkpoint holds; before the first, random weights.
+    fn restore(&self) -> Result<Learner, TrainerError> {
+        let (run, folder) = (self.joined.run.clone(), self.folder.path().to_owned());
+        let latest = self.joined.latest_version;
+        let seed = self.config.seed;
+        let Some(checkpoint) = self.folder.newest(&self.origin)? else {
+            if latest > 0 {
+                return Err(TrainerError::Elsewhere { run, latest, folder });
+            }
+            let fresh = WeightFile::fresh(Card::default(), &self.origin.networks, seed)
+                .map_err(|error| TrainerError::Arena(error.into()))?;
+            let students = fresh.networks.iter().map(|weights| {
+                let network = Network::from_weights(weights);
+                let optimizer = Optimizer::new(&self.config.learn, network.parameters().len());
+                Student { network, optimizer }
+            });
+            return Ok(Learner::new(students.collect(), Ledger::default(), self.config.learn.clone(), seed));
+        };
+        let Checkpoint { students, ledger, .. } = checkpoint;
+        let mut learner = Learner::new(students, ledger, self.config.learn.clone(), seed);
+        let known = learner.ledger.version;
+        if latest < known {
+            return Err(TrainerError::OtherRun { run, latest, folder, known });
+        }
+        if latest > known {
+            if learner.ledger.publishing.is_some() && latest == known + 1 {
+                // It was published, and the trainer died before it could write that down.
+                let bytes = next_version(&learner, &self.origin).to_bytes();
+                let bytes = bytes.map_err(|error| TrainerError::Arena(error.into()))?;
+                learner.ledger.version_sha256 = Digest::of(&bytes).to_string();
+            } else {
+                tracing::warn!(
+                    known,
+                    latest,
+                    "the checkpoint is older than the newest version; going on from it"
+                );
+            }
+            learner.ledger.version = latest;
+            learner.ledger.version_games = learner.ledger.games;
+            learner.ledger.publishing = None;
+        }
+        tracing::info!(
+            run,
+            games = learner.ledger.games,
+            version = latest,
+            "going on from the last checkpoint"
+        );
+        Ok(learner)
+    }
+}

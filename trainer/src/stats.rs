@@ -1,0 +1,112 @@
+//! What a running trainer shows of itself.
+
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Mutex, PoisonError};
+
+use ludus_proto::v1::{ClassLoss, Progress};
+
+/// Live figures of a trainer, written by it and read by whoever shows them.
+#[derive(Debug, Default)]
+pub struct TrainerStats {
+    games: AtomicU64,
+    positions: AtomicU64,
+    steps: AtomicU64,
+    expired: AtomicU64,
+    skipped_steps: AtomicU64,
+    refused: AtomicU64,
+    buried: AtomicU64,
+    version: AtomicU64,
+    rollbacks: AtomicU64,
+    checkpoints: AtomicU64,
+    words: Mutex<Words>,
+}
+
+/// The figures that are no plain numbers.
+#[derive(Debug, Default)]
+struct Words {
+    losses: Vec<ClassLoss>,
+    waiting: Option<String>,
+}
+
+/// The figures at one moment.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct TrainerSnapshot {
+    /// Games trained on since the run began.
+    pub games: u64,
+    /// Positions trained on since the run began.
+    pub positions: u64,
+    /// Steps taken since the run began.
+    pub steps: u64,
+    /// Games dropped because they were too old.
+    pub expired: u64,
+    /// Steps skipped because a loss or gradient was not finite.
+    pub skipped_steps: u64,
+    /// Games that could not be replayed.
+    pub refused: u64,
+    /// Stream entries moved to the dead letters by this process.
+    pub buried: u64,
+    /// Newest version, 0 before the first.
+    pub version: u64,
+    /// Times this process went back to the last checkpoint because training diverged.
+    pub rollbacks: u64,
+    /// Checkpoints written by this process.
+    pub checkpoints: u64,
+    /// Mean loss over the last checkpoint interval, by position class.
+    pub losses: Vec<ClassLoss>,
+    /// What the trainer waits for, if it waits.
+    pub waiting: Option<String>,
+}
+
+impl TrainerStats {
+    /// The figures now.
+    pub fn snapshot(&self) -> TrainerSnapshot {
+        let words = self.words.lock().unwrap_or_else(PoisonError::into_inner);
+        TrainerSnapshot {
+            games: self.games.load(Relaxed),
+            positions: self.positions.load(Relaxed),
+            steps: self.steps.load(Relaxed),
+            expired: self.expired.load(Relaxed),
+            skipped_steps: self.skipped_steps.load(Relaxed),
+            refused: self.refused.load(Relaxed),
+            buried: self.buried.load(Relaxed),
+            version: self.version.load(Relaxed),
+            rollbacks: self.rollbacks.load(Relaxed),
+            checkpoints: self.checkpoints.load(Relaxed),
+            losses: words.losses.clone(),
+            waiting: words.waiting.clone(),
+        }
+    }
+
+    /// Shows the counters of the run.
+    pub(crate) fn show(&self, progress: &Progress, refused: u64, version: u64) {
+        self.games.store(progress.games, Relaxed);
+        self.positions.store(progress.positions, Relaxed);
+        self.steps.store(progress.steps, Relaxed);
+        self.expired.store(progress.expired, Relaxed);
+        self.skipped_steps.store(progress.skipped_steps, Relaxed);
+        self.refused.store(refused, Relaxed);
+        self.version.store(version, Relaxed);
+    }
+
+    /// Shows the losses of the last checkpoint interval.
+    pub(crate) fn show_losses(&self, losses: &[ClassLoss]) {
+        self.words.lock().unwrap_or_else(PoisonError::into_inner).losses = losses.to_vec();
+    }
+
+    /// Says what the trainer waits for; `None`: it works.
+    pub(crate) fn wait_for(&self, what: Option<String>) {
+        self.words.lock().unwrap_or_else(PoisonError::into_inner).waiting = what;
+    }
+
+    pub(crate) fn count_buried(&self) {
+        self.buried.fetch_add(1, Relaxed);
+    }
+
+    pub(crate) fn count_rollback(&self) {
+        self.rollbacks.fetch_add(1, Relaxed);
+    }
+
+    pub(crate) fn count_checkpoint(&self) {
+        self.checkpoints.fetch_add(1, Relaxed);
+    }
+}

@@ -1,0 +1,354 @@
+//! The training loop: stream entries in, rounds of lessons, checkpoints and versions out.
+//!
+//! One thread does everything in turn, so the order of events is the order of the code. The rules it keeps:
+//!
+//! - A game is *seen* (in the ledger) together with the round that learns from it, and checkpoints are written between
+//!   rounds. So a checkpoint holds a game's steps and its mark, or neither; games still waiting are in neither.
+//! - An entry is acknowledged when both kept checkpoints know that it is done with, and the coordinator has confirmed
+//!   that this trainer still holds the run. So a damaged newest checkpoint costs nothing: what the one before does not
+//!   know comes from the stream again.
+//! - A version is announced in a checkpoint before it is published. Killed in between, the trainer publishes the very
+//!   same bytes again, or finds that they have arrived.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use ludus_config::RunConfig;
+use ludus_players::lessons::{Lessons, Teacher};
+use ludus_players::weight_file::{Card, Digest, WeightFile};
+use ludus_proto::v1::{PublishRequest, ReportRequest};
+use ludus_stream::GameStream;
+
+use crate::TrainerError;
+use crate::checkpoint::{Checkpoint, CheckpointFolder, Origin};
+use crate::coordination::{Coordination, CoordinationError};
+use crate::intake::Intake;
+use crate::learner::{LearnError, Learner};
+use crate::patience::Patience;
+
+/// Steps' worth of positions in a round: a batch mixes positions of about this many times as many games as one alone.
+const ROUND_BATCHES: usize = 16;
+/// Entries asked for at once.
+const READ: usize = 16;
+/// Longest wait for entries before the loop looks at the clock again.
+const LISTEN: Duration = Duration::from_millis(200);
+/// Checkpoints that must know of an entry before it is acknowledged: all that are kept.
+const SAFE: usize = 2;
+
+/// How a session of learning ended.
+#[derive(Debug)]
+pub enum End {
+    /// The run was stopped and everything is learnt.
+    Finished,
+    /// The trainer was told to stop.
+    ToldToStop,
+    /// The weights are lost: go back to the last checkpoint.
+    Diverged(String),
+}
+
+/// One stretch of learning from a checkpoint on.
+pub struct Session<'a> {
+    /// The run's configuration.
+    pub config: &'a RunConfig,
+    /// What its checkpoints are marked with.
+    pub origin: &'a Origin,
+    /// Proof that this trainer holds the run.
+    pub fence: u64,
+    /// Name under which it reads the stream.
+    pub consumer: &'a str,
+    /// The coordinator.
+    pub coordination: &'a mut dyn Coordination,
+    /// The games.
+    pub stream: Arc<dyn GameStream>,
+    /// Makes lessons of them.
+    pub teacher: Box<dyn Teacher>,
+    /// Where checkpoints go.
+    pub folder: &'a mut CheckpointFolder,
+    /// What learns.
+    pub learner: Learner,
+    /// Games that wait.
+    pub intake: Intake,
+    /// How to wait.
+    pub patience: &'a Patience,
+}
+
+/// When the loop last did what it does from time to time.
+struct Clock {
+    /// The last checkpoint or report.
+    looked: Instant,
+    /// Games trained on by the last checkpoint.
+    games: u64,
+    /// The run has been stopped, with so many games accepted.
+    stopped: Option<u64>,
+}
+
+impl Session<'_> {
+    /// Learns until the run is over, the trainer is told to stop, or the weights are lost.
+    pub fn learn(&mut self) -> Result<End, TrainerError> {
+        let mut clock = Clock { looked: Instant::now(), games: self.learner.ledger.games, stopped: None };
+        if self.learner.ledger.publishing.is_some() || self.learner.ledger.version == 0 {
+            self.publish(&mut clock)?;
+        }
+        let positions = ROUND_BATCHES * self.config.learn.batch;
+        while !self.patience.is_over() {
+            let dry = self.intake.plies() < positions && !self.listen()?;
+            let due = self.is_due(&clock) || (clock.stopped.is_some() && dry);
+            // At a checkpoint what waits is learnt too, however little: games must not wait for others for ever.
+            while self.intake.plies() >= positions || (due && !self.intake.is_empty()) {
+                match self.round(positions) {
+                    Ok(()) => {}
+                    Err(LearnError::Diverged) => return Ok(End::Diverged(LearnError::Diverged.to_string())),
+                    Err(error @ LearnError::Candle(_)) => return Err(TrainerError::Fault(error.to_string())),
+                }
+            }
+            let ledger = &self.learner.ledger;
+            if ledger.games >= ledger.version_games + self.config.learn.publish_games {
+                self.publish(&mut clock)?;
+            } else if due {
+                self.checkpoint(&mut clock)?;
+            }
+            if due && self.is_complete(&clock) {
+                return self.finish(&mut clock);
+            }
+        }
+        self.checkpoint(&mut clock)?;
+        Ok(End::ToldToStop)
+    }
+
+    /// Takes in what the stream has; `false` when it had nothing.
+    fn listen(&mut self) -> Result<bool, TrainerError> {
+        let read = self.stream.read(self.consumer, READ, LISTEN);
+        match self.patience.wait(read) {
+            None => Ok(false),
+            Some(Ok(entries)) => {
+                let waiting = entries.is_empty() && self.intake.is_empty();
+                self.patience.stats.wait_for(waiting.then(|| "waiting for games".to_owned()));
+                let (now, any) = (unix_seconds(), !entries.is_empty());
+                for entry in entries {
+                    self.intake.accept(entry, &mut self.learner.ledger, now);
+                }
+                Ok(any)
+            }
+            Some(Err(error)) => {
+                self.patience.say(format!("cannot read games, trying again: {error}"));
+                self.patience.wait(tokio::time::sleep(Duration::from_secs(1)));
+                Ok(false)
+            }
+        }
+    }
+
+    /// Whether it is time for a checkpoint. The coordinator learns of progress by it, and stops handing out games when
+    /// too many seem to be waiting: so a quarter of that many are reason enough.
+    fn is_due(&self, clock: &Clock) -> bool {
+        let backlog = (self.config.leases.backlog_games / 4).max(1);
+        clock.looked.elapsed().as_secs() >= self.config.learn.checkpoint_seconds
+            || self.learner.ledger.games >= clock.games + backlog
+    }
+
+    /// Learns from the games that wait, up to about so many positions.
+    fn round(&mut self, positions: usize) -> Result<(), LearnError> {
+        // Weights that were fit at the start and are refused now have grown beyond all bounds.
+        self.teacher.follow(&self.version()).map_err(|_| LearnError::Diverged)?;
+        let lambda = self.config.learn.lambda as f32;
+        let mut lessons: Vec<Lessons> =
+            self.origin.networks.iter().map(|network| Lessons::new(network.outputs)).collect();
+        while lessons.iter().map(Lessons::len).sum::<usize>() < positions {
+            let ledger = &mut self.learner.ledger;
+            let Some(game) = self.intake.next(ledger) else { break };
+            match self.teacher.teach(&game.record, lambda, &mut lessons) {
+                Ok(()) => {
+                    ledger.games += 1;
+                    self.intake.close(game, None, ledger);
+                }
+                Err(violation) => {
+                    ledger.refused += 1;
+                    self.intake.close(game, Some(violation.to_string()), ledger);
+                }
+            }
+        }
+        self.learner.learn(&lessons)?;
+        self.show();
+        Ok(())
+    }
+
+    /// Writes a checkpoint if anything changed, reports, and settles the entries that are safe.
+    fn checkpoint(&mut self, clock: &mut Clock) -> Result<(), TrainerError> {
+        if self.learner.ledger.games != clock.games || self.intake.finished() > 0 {
+            self.save()?;
+        }
+        clock.games = self.learner.ledger.games;
+        clock.looked = Instant::now();
+        let progress = self.learner.progress();
+        let request =
+            ReportRequest { run: self.origin.run.clone(), fence: self.fence, progress: Some(progress) };
+        match self.coordination.report(&request) {
+            Ok(reply) => {
+                if let Some(progress) = &request.progress {
+                    self.patience.stats.show_losses(&progress.losses);
+                }
+                self.learner.forget_losses();
+                clock.stopped = reply.run_stopped.then_some(reply.accepted);
+                self.settle(SAFE);
+                Ok(())
+            }
+            // Training goes on without the coordinator as long as the stream has games.
+            Err(CoordinationError::NotNow(reason)) => {
+                self.patience.say(format!("cannot report progress, trying again: {reason}"));
+                Ok(())
+            }
+            Err(CoordinationError::FenceLost(reason)) => Err(TrainerError::FenceLost { reason }),
+            Err(CoordinationError::Refused(reason)) => {
+                Err(TrainerError::Refused { what: "report progress".into(), reason })
+            }
+        }
+    }
+
+    /// Makes all of it durable.
+    fn save(&mut self) -> Result<(), TrainerError> {
+        let checkpoint = Checkpoint {
+            origin: self.origin.clone(),
+            ledger: self.learner.ledger.clone(),
+            students: self.learner.students.clone(),
+        };
+        self.folder.save(&checkpoint)?;
+        self.intake.checkpointed();
+        self.patience.stats.count_checkpoint();
+        Ok(())
+    }
+
+    /// Acknowledges or buries the entries that at least so many checkpoints know of. What fails is tried again later.
+    fn settle(&mut self, checkpoints: usize) {
+        let (bury, acknowledge): (Vec<_>, Vec<_>) =
+            self.intake.take_finished(checkpoints).into_iter().partition(|finished| finished.fault.is_some());
+        let ids: Vec<_> = acknowledge.iter().map(|finished| finished.entry.id.clone()).collect();
+        let runtime = &self.patience.runtime;
+        if !ids.is_empty() {
+            match runtime.block_on(self.stream.acknowledge(&ids)) {
+                Ok(()) => ids.iter().for_each(|id| {
+                    self.learner.ledger.done.remove(&id.0);
+                }),
+                Err(error) => {
+                    self.patience.say(format!("cannot acknowledge games, trying again: {error}"));
+                    self.intake.put_back(acknowledge);
+                }
+            }
+        }
+        for finished in bury {
+            let reason = finished.fault.as_deref().unwrap_or_default();
+            match runtime.block_on(self.stream.bury(&finished.entry, reason)) {
+                Ok(()) => {
+                    self.learner.ledger.done.remove(&finished.entry.id.0);
+                    self.patience.stats.count_buried();
+                    tracing::warn!(entry = finished.entry.id.0, reason, "buried a stream entry");
+                }
+                Err(error) => {
+                    self.patience.say(format!("cannot bury an entry, trying again: {error}"));
+                    self.intake.put_back(vec![finished]);
+                }
+            }
+        }
+    }
+
+    /// Publishes the present weights as the next version.
+    fn publish(&mut self, clock: &mut Clock) -> Result<(), TrainerError> {
+        self.learner.ledger.publishing.get_or_insert_with(unix_seconds);
+        self.save()?;
+        clock.games = self.learner.ledger.games;
+        let bytes = self.version().to_bytes().map_err(|error| TrainerError::Arena(error.into()))?;
+        let sha256 = Digest::of(&bytes).to_string();
+        let request = PublishRequest {
+            run: self.origin.run.clone(),
+            fence: self.fence,
+            weights: bytes,
+            progress: Some(self.learner.progress()),
+        };
+        let published = self.patience.persist("publish a version", || self.coordination.publish(&request))?;
+        if let Some(version) = published {
+            let ledger = &mut self.learner.ledger;
+            ledger.version = version;
+            ledger.version_sha256 = sha256;
+            ledger.version_games = ledger.games;
+            ledger.publishing = None;
+            tracing::info!(version, games = ledger.games, "published a version");
+            self.show();
+            self.checkpoint(clock)?;
+        }
+        Ok(())
+    }
+
+    /// The present weights as the version that comes next.
+    fn version(&self) -> WeightFile {
+        next_version(&self.learner, self.origin)
+    }
+
+    /// Whether every game accepted before the run was stopped is dealt with. When games can no longer come, because
+    /// their entries were buried or lost, that is said and counts as complete.
+    fn is_complete(&self, clock: &Clock) -> bool {
+        let Some(accepted) = clock.stopped else { return false };
+        let seen = self.learner.ledger.seen.count();
+        if seen >= accepted {
+            return true;
+        }
+        let missing = accepted - seen;
+        let Some(Ok(depths)) = self.patience.wait(self.stream.depths()) else { return false };
+        let drained = self.intake.is_empty() && depths.waiting <= self.intake.finished() as u64;
+        let gone = depths.buried + depths.lost > 0;
+        if drained && gone {
+            tracing::warn!(
+                missing,
+                buried = depths.buried,
+                lost = depths.lost,
+                "the run ends without some games"
+            );
+        } else {
+            self.patience.say(format!("the run was stopped; {missing} accepted games are still to come"));
+        }
+        drained && gone
+    }
+
+    /// The last version of a run that is over.
+    fn finish(&mut self, clock: &mut Clock) -> Result<End, TrainerError> {
+        if self.learner.ledger.games > self.learner.ledger.version_games {
+            self.publish(clock)?;
+            if self.learner.ledger.publishing.is_some() {
+                return Ok(End::ToldToStop);
+            }
+        }
+        self.save()?;
+        self.settle(1);
+        self.patience.stats.wait_for(None);
+        Ok(End::Finished)
+    }
+
+    fn show(&self) {
+        let ledger = &self.learner.ledger;
+        self.patience.stats.show(&self.learner.progress(), ledger.refused, ledger.version);
+    }
+}
+
+/// The learner's weights as the version after the newest. A checkpoint with a time of publishing makes the same bytes
+/// every time.
+pub fn next_version(learner: &Learner, origin: &Origin) -> WeightFile {
+    let ledger = &learner.ledger;
+    let counters = [
+        ("games", ledger.games),
+        ("positions", ledger.positions),
+        ("steps", ledger.steps),
+        ("expired", ledger.expired),
+        ("skipped_steps", ledger.skipped_steps),
+    ];
+    learner.weights(Card {
+        game: origin.game.clone(),
+        revision: origin.revision,
+        inputs: origin.inputs.clone(),
+        run: origin.run.clone(),
+        version: ledger.version + 1,
+        parent: ledger.version_sha256.clone(),
+        created_at: ledger.publishing.unwrap_or_default(),
+        counters: counters.map(|(name, count)| (name.to_owned(), count)).into(),
+    })
+}
+
+fn unix_seconds() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
+}
