@@ -1,0 +1,3 @@
+//! HTTP.
+
+mod view;

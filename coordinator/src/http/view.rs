@@ -1,0 +1,86 @@
+//! What the HTTP side needs to know of the coordinator.
+
+use std::collections::BTreeMap;
+
+use ludus_players::weight_file::Digest;
+use ludus_proto::v1::{RunStatus, VersionInfo};
+
+use crate::CoordinatorError;
+use crate::gate::GateReport;
+
+/// Read access to a coordinator. The coordinator implements it; so does a scripted one in the tests.
+///
+/// Every method may wait for a lock or a disk, and is called where that is allowed.
+pub(crate) trait View: Send + Sync + 'static {
+    /// Whether work can be handed out and taken now; if not, why.
+    fn ready(&self) -> Result<(), String>;
+    /// Everything at one moment, except the versions.
+    fn overview(&self) -> Result<Overview, CoordinatorError>;
+    /// The versions of the run of this name, oldest first.
+    fn versions(&self, run: &str) -> Result<Vec<VersionInfo>, CoordinatorError>;
+    /// The bytes of a weight file, checked against its sum.
+    fn weights(&self, sha256: Digest) -> Result<Vec<u8>, CoordinatorError>;
+}
+
+/// Everything at one moment.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Overview {
+    /// The runs, newest first.
+    pub runs: Vec<RunView>,
+    /// The workers that were here lately, by name.
+    pub workers: Vec<WorkerView>,
+    /// Refused games that belong to no run, by reason.
+    pub strays: BTreeMap<String, u64>,
+}
+
+/// A run.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct RunView {
+    /// What every other reader sees of it too.
+    pub status: RunStatus,
+    /// The gate in progress, in full.
+    pub gate: Option<GateReport>,
+    /// Games of its self-play.
+    pub self_play: Accounts,
+    /// Games of all its gates together, the decided ones included.
+    pub gates: Accounts,
+    /// Refused games, by reason.
+    pub refused: BTreeMap<String, u64>,
+}
+
+/// Where the games of a kind have gone: issued = accepted + leased + void.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Accounts {
+    /// Games handed out, each counted once however often it was issued.
+    pub issued: u64,
+    /// Games taken.
+    pub accepted: u64,
+    /// Games handed out and neither taken nor void, whether or not a worker holds them now.
+    pub leased: u64,
+    /// Games that will never count, by reason.
+    pub void: BTreeMap<String, u64>,
+}
+
+impl Accounts {
+    /// Void games of every reason.
+    pub(crate) fn void_games(&self) -> u64 {
+        self.void.values().sum()
+    }
+
+    /// Issued games that are nowhere. Anything but 0 is a fault of the coordinator.
+    pub(crate) fn unaccounted(&self) -> i128 {
+        let known = [self.accepted, self.leased, self.void_games()];
+        i128::from(self.issued) - known.into_iter().map(i128::from).sum::<i128>()
+    }
+}
+
+/// A worker.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct WorkerView {
+    /// The name it gives itself.
+    pub name: String,
+    /// Seconds since it last asked for work or handed in games.
+    pub idle_seconds: u64,
+    /// Games it holds and has not handed in.
+    pub leased: u64,
+}
