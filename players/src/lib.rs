@@ -12,6 +12,8 @@ pub mod game_arena;
 pub mod input_set;
 pub mod lessons;
 pub mod luck;
+pub mod net_evaluator;
+pub mod network;
 pub mod player;
 pub mod record;
 pub mod spec;

@@ -1,0 +1,233 @@
+//! Judging positions with networks.
+
+use std::fmt;
+use std::sync::Arc;
+
+use ludus_games::{Chances, Game};
+
+use crate::input_set::{InputSet, Inputs};
+use crate::network::{Kernel, Network};
+use crate::player::Evaluator;
+use crate::weight_file::{WeightFile, WeightFileError, WeightProblem};
+
+/// The evaluator of a weight file: finished positions exactly, every other by the network of its class, put in order and
+/// without results that can no longer happen. Clones share the networks, so that every thread can have its own.
+#[derive(Clone)]
+pub struct NetEvaluator<G: Game> {
+    game: G,
+    inputs: Arc<dyn InputSet<G>>,
+    /// One per class of the input set.
+    networks: Arc<[Network]>,
+    kernel: Kernel,
+    /// The inputs of the position at hand, kept for their memory.
+    active: Inputs,
+}
+
+impl<G: Game> NetEvaluator<G> {
+    /// The evaluator of these weights, with the fastest kernel of this processor. `known` are the input sets of the game.
+    ///
+    /// Refuses weights of another game or other rules, weights for inputs that are not among `known`, and networks that
+    /// do not fit the input set.
+    pub fn new(
+        game: G,
+        weights: &WeightFile,
+        known: &[Arc<dyn InputSet<G>>],
+    ) -> Result<Self, WeightFileError> {
+        let inputs = fitting(weights, known).map_err(|problem| problem.at(weights.card.label()))?;
+        let networks = weights.networks.iter().map(Network::new).collect();
+        Ok(NetEvaluator { game, inputs, networks, kernel: Kernel::best(), active: Inputs::default() })
+    }
+
+    /// The same evaluator with another kernel: slower, with the same results.
+    pub fn with_kernel(mut self, kernel: Kernel) -> Self {
+        self.kernel = kernel;
+        self
+    }
+
+    /// The input set of the networks.
+    pub fn inputs(&self) -> &dyn InputSet<G> {
+        &*self.inputs
+    }
+
+    fn judge_one(&mut self, state: &G::State) -> G::Chances {
+        if let Some(points) = self.game.payoff(state) {
+            return G::Chances::from_payoff(points);
+        }
+        let Some(class) = self.inputs.class(state) else {
+            unreachable!("{} gives no class to {state:?}, which is not finished", self.inputs.name());
+        };
+        self.inputs.write(class, state, &mut self.active);
+        let mut chances = G::Chances::default();
+        self.kernel.forward(&self.networks[class], &self.active, chances.as_mut());
+        self.inputs.possible(state, chances.ordered())
+    }
+}
+
+impl<G: Game> Evaluator<G> for NetEvaluator<G> {
+    fn judge(&mut self, positions: &[G::State], chances: &mut Vec<G::Chances>) {
+        chances.clear();
+        for state in positions {
+            chances.push(self.judge_one(state));
+        }
+    }
+}
+
+impl<G: Game> fmt::Debug for NetEvaluator<G> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kernel = self.kernel.name();
+        write!(f, "NetEvaluator({} networks on {}, {kernel})", self.networks.len(), self.inputs.name())
+    }
+}
+
+/// The input set that the weights were made for, if they fit it and the game.
+fn fitting<G: Game>(
+    weights: &WeightFile,
+    known: &[Arc<dyn InputSet<G>>],
+) -> Result<Arc<dyn InputSet<G>>, WeightProblem> {
+    let card = &weights.card;
+    if card.game != G::NAME {
+        return Err(WeightProblem::Game { found: card.game.clone(), expected: G::NAME.to_owned() });
+    }
+    if card.revision != G::REVISION {
+        let (game, found) = (card.game.clone(), card.revision);
+        return Err(WeightProblem::Revision { game, found, expected: G::REVISION });
+    }
+    let Some(inputs) = known.iter().find(|inputs| inputs.name() == card.inputs) else {
+        let known = known.iter().map(|inputs| inputs.name()).collect::<Vec<_>>().join(", ");
+        let (game, found) = (card.game.clone(), card.inputs.clone());
+        return Err(WeightProblem::UnknownInputs { game, found, known });
+    };
+    weights.check()?;
+    if !weights.networks.iter().map(|network| network.class.as_str()).eq(inputs.classes().iter().copied()) {
+        let found: Vec<&str> = weights.networks.iter().map(|network| network.class.as_str()).collect();
+        return Err(WeightProblem::Classes {
+            inputs: inputs.name().to_owned(),
+            found: found.join(", "),
+            expected: inputs.classes().join(", "),
+        });
+    }
+    for (class, network) in weights.networks.iter().enumerate() {
+        for (what, found, expected) in
+            [("inputs", network.inputs, inputs.width(class)), ("outputs", network.outputs, G::Chances::LEN)]
+        {
+            if found != expected {
+                return Err(WeightProblem::Layer { class: network.class.clone(), what, found, expected });
+            }
+        }
+    }
+    Ok(Arc::clone(inputs))
+}
+
+#[cfg(test)]
+mod tests {
+    use ludus_games::Backgammon;
+    use ludus_games::backgammon::BackgammonChances;
+
+    use super::*;
+    use crate::backgammon::{self, tests::positions};
+    use crate::weight_file::{Card, Shape};
+
+    fn fresh() -> WeightFile {
+        let card = Card {
+            game: "backgammon".to_owned(),
+            revision: Backgammon::REVISION,
+            inputs: "tesauro-198".to_owned(),
+            ..Card::default()
+        };
+        let shape = |class: &&str| Shape { class: (*class).to_owned(), inputs: 198, hidden: 20, outputs: 5 };
+        let shapes: Vec<Shape> = ["contact", "crashed", "race"].iter().map(shape).collect();
+        WeightFile::fresh(card, &shapes, 1).unwrap()
+    }
+
+    fn evaluator(weights: &WeightFile) -> NetEvaluator<Backgammon> {
+        NetEvaluator::new(Backgammon, weights, &backgammon::input_sets()).unwrap()
+    }
+
+    fn refusal(change: impl FnOnce(&mut WeightFile)) -> String {
+        let mut weights = fresh();
+        change(&mut weights);
+        NetEvaluator::new(Backgammon, &weights, &backgammon::input_sets()).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn judgements_are_possible_and_finished_games_exact() {
+        let mut evaluator = evaluator(&fresh());
+        let positions = positions();
+        let mut chances = vec![BackgammonChances::default(); 3];
+        evaluator.judge(&positions, &mut chances);
+        assert_eq!(chances.len(), positions.len());
+        let mut finished = 0;
+        for (state, chances) in positions.iter().zip(&chances) {
+            assert!(chances.is_valid(), "{chances:?}");
+            if let Some(points) = state.payoff() {
+                finished += 1;
+                assert_eq!(*chances, BackgammonChances::from_payoff(points));
+                assert_eq!(chances.points(), f32::from(points));
+            } else {
+                let [_, win_gammon, _, lose_gammon, _] = chances.0;
+                assert!(state.own_off() == 0 || lose_gammon == 0.0);
+                assert!(state.other_off() == 0 || win_gammon == 0.0);
+            }
+        }
+        assert_eq!(finished, 100);
+    }
+
+    #[test]
+    fn a_judgement_depends_on_neither_batch_nor_kernel() {
+        let positions = &positions()[..300];
+        let (mut batch, mut one) = (Vec::new(), Vec::new());
+        evaluator(&fresh()).judge(positions, &mut batch);
+        for kernel in Kernel::available() {
+            let mut evaluator = evaluator(&fresh()).with_kernel(kernel);
+            for (state, expected) in positions.iter().zip(&batch).rev() {
+                evaluator.judge(std::slice::from_ref(state), &mut one);
+                assert_eq!(one[0].0.map(f32::to_bits), expected.0.map(f32::to_bits));
+            }
+        }
+    }
+
+    #[test]
+    fn each_class_has_its_own_network() {
+        let positions = positions();
+        let (mut before, mut after) = (Vec::new(), Vec::new());
+        evaluator(&fresh()).judge(&positions, &mut before);
+        for class in 0..3 {
+            let mut weights = fresh();
+            weights.networks[class].output_bias[0] += 0.5;
+            let mut evaluator = evaluator(&weights);
+            evaluator.judge(&positions, &mut after);
+            let inputs = evaluator.inputs();
+            let mut seen = 0;
+            for ((state, before), after) in positions.iter().zip(&before).zip(&after) {
+                let of_class = inputs.class(state) == Some(class);
+                assert_eq!(before != after, of_class, "{state:?}");
+                seen += usize::from(of_class);
+            }
+            assert!(seen > 0, "no position of {}", inputs.classes()[class]);
+        }
+    }
+
+    #[test]
+    fn weights_that_do_not_fit_are_refused_with_the_reason() {
+        for (part, text) in [
+            ("weights for othello, not for backgammon", refusal(|w| w.card.game = "othello".to_owned())),
+            ("revision 99 of the rules", refusal(|w| w.card.revision = 99)),
+            (
+                "inputs \"tesauro-199\"; this program knows tesauro-198",
+                refusal(|w| w.card.inputs = "tesauro-199".to_owned()),
+            ),
+            ("classes contact, crashed, where tesauro-198", refusal(|w| drop(w.networks.pop()))),
+            ("has contact, crashed, race", refusal(|w| w.networks.swap(0, 1))),
+            ("number 3, is NaN", refusal(|w| w.networks[0].hidden_weight[3] = f32::NAN)),
+        ] {
+            assert!(text.starts_with("unpublished weights: ") && text.contains(part), "{text}");
+        }
+        let narrow = WeightFile::fresh(
+            fresh().card,
+            &fresh().shapes().into_iter().map(|shape| Shape { inputs: 197, ..shape }).collect::<Vec<_>>(),
+            1,
+        );
+        let error = NetEvaluator::new(Backgammon, &narrow.unwrap(), &backgammon::input_sets()).unwrap_err();
+        assert!(error.to_string().contains("the contact network has 197 inputs, where 198 are needed"));
+    }
+}
