@@ -193,11 +193,16 @@ pub enum CoordinatorError {
         source: std::io::Error,
     },
     /// Anybody could reach the coordinator.
-    #[error("{address} can be reached from other machines and there are no tokens yet: listen on 127.0.0.1, or say --insecure on a network you trust")]
+    #[error(
+        "{address} can be reached from other machines and there are no tokens yet: listen on 127.0.0.1, or say --insecure on a network you trust"
+    )]
     BeyondLoopback {
         /// The address.
         address: SocketAddr,
     },
+    /// The coordinator is going down.
+    #[error("the coordinator is shutting down: try again when it is back")]
+    ShuttingDown,
     /// The server broke.
     #[error("the server stopped: {0}")]
     Server(std::io::Error),

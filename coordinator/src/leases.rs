@@ -38,6 +38,8 @@ pub struct Block<P> {
     pub players: P,
     /// The latest issue.
     pub issue: Issue,
+    /// How many games were missing when it was issued last.
+    pub asked: u32,
     done: Bitmap,
 }
 
@@ -95,7 +97,13 @@ impl<P> Default for SeriesBook<P> {
 
 impl<P> SeriesBook<P> {
     /// The book as it was written down.
-    pub fn restore(next: u64, accepted: u64, void: u64, ended: bool, blocks: BTreeMap<LeaseId, Block<P>>) -> Self {
+    pub fn restore(
+        next: u64,
+        accepted: u64,
+        void: u64,
+        ended: bool,
+        blocks: BTreeMap<LeaseId, Block<P>>,
+    ) -> Self {
         SeriesBook { next, accepted, void, ended, blocks }
     }
 
@@ -129,6 +137,7 @@ impl<P> SeriesBook<P> {
         let now = issue.since;
         let (&id, block) = self.blocks.iter_mut().find(|(_, block)| block.issue.deadline <= now)?;
         block.issue = issue;
+        block.asked = block.undone();
         Some(id)
     }
 
@@ -137,7 +146,7 @@ impl<P> SeriesBook<P> {
         if self.ended || count == 0 {
             return false;
         }
-        let block = Block { first: self.next, count, players, issue, done: Bitmap::new(count) };
+        let block = Block { first: self.next, count, players, issue, asked: count, done: Bitmap::new(count) };
         self.next += u64::from(count);
         let previous = self.blocks.insert(id, block);
         debug_assert!(previous.is_none(), "lease ids are used once");
@@ -215,14 +224,24 @@ impl<P> SeriesBook<P> {
 
 impl<P> Block<P> {
     /// The block as it was written down; `None` when the bitmap does not fit the count.
-    pub fn restore(first: u64, count: u32, players: P, issue: Issue, done: Vec<u8>) -> Option<Self> {
+    pub fn restore(
+        first: u64,
+        count: u32,
+        players: P,
+        issue: Issue,
+        asked: u32,
+        done: Vec<u8>,
+    ) -> Option<Self> {
         let fits = done.len() == (count as usize).div_ceil(8);
-        fits.then_some(Block { first, count, players, issue, done: Bitmap(done) })
+        fits.then_some(Block { first, count, players, issue, asked, done: Bitmap(done) })
     }
 
     /// Numbers that were handed in, ascending.
     pub fn done(&self) -> Vec<u64> {
-        (0..self.count).filter(|&index| self.done.get(index)).map(|index| self.first + u64::from(index)).collect()
+        (0..self.count)
+            .filter(|&index| self.done.get(index))
+            .map(|index| self.first + u64::from(index))
+            .collect()
     }
 
     /// The bitmap of `done`, bit `i % 8` of byte `i / 8` for the block's game `i`.

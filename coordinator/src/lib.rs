@@ -1,1 +1,34 @@
-//! Placeholder.
+//! The coordinator: owns runs, versions, leases and gates, and serves workers, trainers and people.
+//!
+//! Read in this order. The pure cores: [`leases`] (which games were handed out, which came back), [`gate`] (is the
+//! candidate better?), `turns` (whose turn it is). The state: `book` (everything in memory), `store` (the same on disk)
+//! and `state` (the one lock, and the step that changes both). What is asked of it: `acquire`, `submit`, `training`,
+//! `gatekeeper`. What moves data: `outbox`, `services`, `serve`. [`Coordinator`] is the handle to all of it, and
+//! [`Records`] looks into a folder without one.
+
+pub mod gate;
+pub mod leases;
+
+mod acquire;
+mod book;
+mod clock;
+mod coordinator;
+mod error;
+mod gatekeeper;
+mod http;
+mod outbox;
+mod records;
+mod roster;
+mod series;
+mod serve;
+mod services;
+mod state;
+mod status;
+mod store;
+mod submit;
+mod training;
+mod turns;
+
+pub use coordinator::{Coordinator, CoordinatorOptions};
+pub use error::CoordinatorError;
+pub use records::Records;

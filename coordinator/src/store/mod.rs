@@ -149,7 +149,8 @@ mod tests {
         let folder = Folder::new(dir.path());
         let path = folder.database();
 
-        let text = "This is a text that is long enough to be mistaken for a database header, but is none of it.\n";
+        let text =
+            "This is a text that is long enough to be mistaken for a database header, but is none of it.\n";
         fs::write(&path, text.repeat(2)).expect("write");
         assert!(matches!(folder.open_database(), Err(CoordinatorError::NotOurs { .. })));
         assert_eq!(fs::read_to_string(&path).expect("read"), text.repeat(2));

@@ -68,6 +68,7 @@ CREATE TABLE blocks (
     holder TEXT NOT NULL,
     since INTEGER NOT NULL,             -- milliseconds since 1970
     deadline INTEGER NOT NULL,
+    asked INTEGER NOT NULL,             -- games that were missing when it was issued last
     done BLOB NOT NULL
 ) STRICT;
 CREATE INDEX blocks_by_series ON blocks (series);
@@ -90,7 +91,7 @@ CREATE TABLE gates (
     limit_pairs INTEGER NOT NULL,
     bound REAL NOT NULL,
     started_at INTEGER NOT NULL,
-    benchmark TEXT NOT NULL DEFAULT '', -- what the benchmark condition found; empty before, or without one
+    benchmark TEXT,                     -- what the benchmark condition found; NULL while it is due
     decided_at INTEGER,
     summary BLOB                        -- ludus.v1.GateStatus with the verdict; NULL while it runs
 ) STRICT;
@@ -117,7 +118,7 @@ CREATE TABLE reports (
 CREATE INDEX reports_by_run ON reports (run, id);
 
 CREATE TABLE refusals (
-    run INTEGER NOT NULL REFERENCES runs,
+    run INTEGER NOT NULL,               -- 0: of no run
     reason TEXT NOT NULL,
     count INTEGER NOT NULL,
     PRIMARY KEY (run, reason)

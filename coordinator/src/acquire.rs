@@ -1,0 +1,210 @@
+//! Handing out games.
+
+use ludus_players::weight_file::Digest;
+use ludus_proto::v1::acquire_reply::Answer;
+use ludus_proto::v1::{AcquireRequest, FetchWeightsRequest, Lease, ReleaseRequest, Wait};
+
+use crate::CoordinatorError;
+use crate::book::{Book, Run, Series};
+use crate::coordinator::Shared;
+use crate::leases::{Issue, LeaseId, Millis};
+use crate::roster::Portion;
+use crate::series::{gate_players, self_players};
+use crate::store::write::Writer;
+use crate::turns::{Offer, Work};
+
+/// How long a worker waits that finds nothing to do.
+const WAIT_MILLISECONDS: u32 = 500;
+
+impl Shared {
+    /// Games for a worker, or why there are none.
+    pub(crate) fn acquire(&self, request: &AcquireRequest, now: Millis) -> Result<Answer, CoordinatorError> {
+        check_worker_name(&request.worker)?;
+        let mut state = self.lock()?;
+        state.roster.greet(&request.worker, now);
+        let (offers, why_not) = offers(state.book(), request, now)?;
+        for offer in state.turns.order(offers) {
+            let run = run_of(offer.work);
+            let Some(leases) = state.book().runs.get(&run).map(|run| run.config.leases.clone()) else {
+                continue;
+            };
+            let portion =
+                state.roster.portion(&request.worker, offer.work, request.games_per_second, &leases);
+            let issue = Issue {
+                // SQLite's integers have a sign.
+                token: rand::random::<u64>() >> 1,
+                holder: request.worker.clone(),
+                since: now,
+                deadline: now + Millis::from(leases.ttl_seconds) * 1000,
+            };
+            let granted = state.step(|book, writer| grant(book, writer, offer.work, portion, issue))?;
+            if let Some(lease) = granted {
+                let games = f64::from(lease.count) - lease.done.len() as f64;
+                state.turns.served(offer, portion.seconds * games / f64::from(portion.games));
+                return Ok(Answer::Lease(lease));
+            }
+        }
+        Ok(Answer::Wait(Wait { milliseconds: WAIT_MILLISECONDS, reason: why_not }))
+    }
+
+    /// Takes a lease back from the worker that holds it.
+    pub(crate) fn release(&self, request: &ReleaseRequest) -> Result<(), CoordinatorError> {
+        let mut state = self.lock()?;
+        let holds = |series: &Series| series.book.blocks().contains_key(&request.lease_id);
+        if !state.book().runs.values().flat_map(Run::series).any(holds) {
+            return Ok(());
+        }
+        state.step(|book, writer| {
+            for series in book.runs.values_mut().flat_map(Run::series_mut).filter(|series| holds(series)) {
+                series.book.release(request.lease_id, request.token);
+                writer.series(series, request.lease_id)?;
+            }
+            Ok(())
+        })
+    }
+
+    /// The bytes of a weight file.
+    pub(crate) fn fetch_weights(&self, request: &FetchWeightsRequest) -> Result<Vec<u8>, CoordinatorError> {
+        let sha256 = <[u8; 32]>::try_from(&request.sha256[..])
+            .map_err(|_| CoordinatorError::Request("a sha256 sum has 32 bytes".into()))?;
+        self.weights.read(Digest(sha256))
+    }
+}
+
+/// Names appear in logs and tables.
+pub(crate) fn check_worker_name(name: &str) -> Result<(), CoordinatorError> {
+    if (1..=128).contains(&name.len()) && !name.contains(char::is_control) {
+        return Ok(());
+    }
+    Err(CoordinatorError::Request(
+        "a worker's name has 1 to 128 characters, none of them a control character".into(),
+    ))
+}
+
+fn run_of(work: Work) -> crate::book::RunId {
+    match work {
+        Work::SelfPlay(run) | Work::Gate(run) => run,
+    }
+}
+
+/// What this worker could do, and why there is not more.
+fn offers(
+    book: &Book,
+    request: &AcquireRequest,
+    now: Millis,
+) -> Result<(Vec<Offer>, String), CoordinatorError> {
+    let mut offers = Vec::new();
+    let mut why_not = "no run is active".to_owned();
+    let mut mismatch = None;
+    let mut playable = false;
+    for run in book.runs.values().filter(|run| run.active) {
+        let game = &run.config.game;
+        match request.games.iter().find(|playable| playable.name == *game) {
+            None if !playable => {
+                why_not = format!("no active run plays a game that this worker knows ({game} is played)")
+            }
+            None => {}
+            Some(has) if has.revision != run.revision => {
+                mismatch = Some(CoordinatorError::WorkerRevision {
+                    game: game.clone(),
+                    run: run.name.clone(),
+                    has: has.revision,
+                    wanted: run.revision,
+                });
+            }
+            Some(_) => {
+                playable = true;
+                let share = run.config.gate.share;
+                if gate_has_games(run, now) {
+                    offers.push(Offer { work: Work::Gate(run.id), share });
+                }
+                match self_play_waits(run) {
+                    None => offers.push(Offer { work: Work::SelfPlay(run.id), share: 1.0 - share }),
+                    Some(reason) => why_not = format!("run {}: {reason}", run.name),
+                }
+            }
+        }
+    }
+    match mismatch {
+        Some(mismatch) if !playable => Err(mismatch),
+        _ => Ok((offers, why_not)),
+    }
+}
+
+/// Why no self-play is handed out, if none is.
+fn self_play_waits(run: &Run) -> Option<String> {
+    if run.latest() == 0 {
+        return Some("the trainer has not published its first weights yet".into());
+    }
+    let (backlog, limit) = (run.backlog(), run.config.leases.backlog_games);
+    (backlog >= limit).then(|| format!("the trainer is {backlog} games behind, and the limit is {limit}"))
+}
+
+/// Whether there are games of the gate to be played: missing ones, or new ones within the pair limit.
+fn gate_has_games(run: &Run, now: Millis) -> bool {
+    run.gate.as_ref().is_some_and(|gate| {
+        let book = &gate.series.book;
+        gate.benchmark.is_some()
+            && (book.next() < 2 * gate.fold.rule().limit_pairs
+                || book.blocks().values().any(|block| block.issue.deadline <= now))
+    })
+}
+
+/// Issues a block of `work` again, or a new one. `None` when there is nothing left.
+fn grant(
+    book: &mut Book,
+    writer: &Writer<'_>,
+    work: Work,
+    portion: Portion,
+    issue: Issue,
+) -> rusqlite::Result<Option<Lease>> {
+    let Some(run) = book.runs.get_mut(&run_of(work)) else { return Ok(None) };
+    let (players, limit) = match (work, &run.gate) {
+        (Work::SelfPlay(_), _) => (self_players(run), u64::MAX),
+        (Work::Gate(_), Some(gate)) => (gate_players(run, gate), 2 * gate.fold.rule().limit_pairs),
+        (Work::Gate(_), None) => return Ok(None),
+    };
+    let series = match (work, &mut run.gate) {
+        (Work::Gate(_), Some(gate)) => &mut gate.series,
+        _ => &mut run.self_play,
+    };
+    let lease = match series.book.reissue(issue.clone()) {
+        Some(lease) => lease,
+        None => {
+            let left = limit.saturating_sub(series.book.next());
+            let count = portion.games.min(u32::try_from(left).unwrap_or(u32::MAX));
+            let lease = book.next_lease;
+            let Some(players) = players else { return Ok(None) };
+            if !series.book.issue(lease, count, players, issue) {
+                return Ok(None);
+            }
+            book.next_lease += 1;
+            writer.next_lease(book.next_lease)?;
+            lease
+        }
+    };
+    writer.series(series, lease)?;
+    Ok(describe(run, work, lease))
+}
+
+/// The lease as the worker sees it.
+fn describe(run: &Run, work: Work, lease: LeaseId) -> Option<Lease> {
+    let series = match work {
+        Work::SelfPlay(_) => &run.self_play,
+        Work::Gate(_) => &run.gate.as_ref()?.series,
+    };
+    let block = series.book.blocks().get(&lease)?;
+    Some(Lease {
+        id: lease,
+        token: block.issue.token,
+        run: run.name.clone(),
+        game: run.config.game.clone(),
+        revision: run.revision,
+        series: Some(series.settings),
+        players: block.players.to_vec(),
+        first: block.first,
+        count: block.count,
+        done: block.done(),
+        ttl_seconds: run.config.leases.ttl_seconds,
+    })
+}

@@ -1,0 +1,276 @@
+//! The coordinator and what programs do with it; what workers and trainers do with it is in the modules named after
+//! their requests.
+
+use std::fs::File;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use ludus_config::RunConfig;
+use ludus_players::arena::{Arena, Registry};
+use ludus_players::weight_file::Digest;
+use ludus_proto::v1::{Progress, RunStatus, VersionInfo};
+use ludus_stream::StreamHome;
+use tokio::sync::Notify;
+
+use crate::CoordinatorError;
+use crate::book::{Run, Series};
+use crate::gatekeeper;
+use crate::leases::SeriesBook;
+use crate::state::State;
+use crate::store::write::EndReason;
+use crate::store::{Folder, WeightFolder};
+use crate::{clock, series, status};
+
+/// What a coordinator needs to know.
+#[derive(Clone)]
+pub struct CoordinatorOptions {
+    /// Its data folder; made when needed.
+    pub dir: PathBuf,
+    /// Where the streams of its runs live.
+    pub stream: StreamHome,
+    /// The games it can host.
+    pub registry: Registry,
+    /// Whether it may be reached from other machines although nobody has to show who he is.
+    pub insecure: bool,
+}
+
+/// Owns the runs of a data folder. A handle: clones share the coordinator, and the last one to go frees the folder.
+#[derive(Clone)]
+pub struct Coordinator {
+    pub(crate) shared: Arc<Shared>,
+}
+
+/// What all parts of a coordinator share.
+pub(crate) struct Shared {
+    pub options: CoordinatorOptions,
+    pub weights: WeightFolder,
+    /// Rung when there is something in the outbox.
+    pub outbox_bell: Notify,
+    /// Rung when a gate has begun.
+    pub gate_bell: Notify,
+    state: Mutex<State>,
+    /// Held as long as this coordinator lives.
+    _lock: File,
+}
+
+impl Coordinator {
+    /// Takes a data folder, which is made when needed, and goes on where it was left.
+    pub fn open(options: CoordinatorOptions) -> Result<Coordinator, CoordinatorError> {
+        let folder = Folder::new(&options.dir);
+        let lock = folder.lock()?;
+        let state = State::open(&folder)?;
+        let shared = Shared {
+            weights: folder.weights(),
+            outbox_bell: Notify::new(),
+            gate_bell: Notify::new(),
+            state: Mutex::new(state),
+            _lock: lock,
+            options,
+        };
+        shared.check_games()?;
+        shared.start_gates()?;
+        Ok(Coordinator { shared: Arc::new(shared) })
+    }
+
+    /// Creates a run from the TOML of its configuration, named `name`, or after its game when that is empty. Gives the
+    /// run's name.
+    pub fn create_run(&self, config: &str, name: &str) -> Result<String, CoordinatorError> {
+        self.shared.create_run(config, name)
+    }
+
+    /// Stops a run for good: no more games are handed out, and what is out is void. What was accepted is still trained
+    /// on. Stopping twice does no harm.
+    pub fn stop_run(&self, run: &str) -> Result<(), CoordinatorError> {
+        self.shared.stop_run(run)
+    }
+
+    /// Every run, oldest first.
+    pub fn runs(&self) -> Result<Vec<RunStatus>, CoordinatorError> {
+        let state = self.shared.lock()?;
+        let workers = state.roster.count(clock::now());
+        Ok(state.book().runs.values().map(|run| status::run(run, workers)).collect())
+    }
+
+    /// The run of this name; with an empty name the newest.
+    pub fn run(&self, name: &str) -> Result<RunStatus, CoordinatorError> {
+        let state = self.shared.lock()?;
+        Ok(status::run(status::find(state.book(), name)?, state.roster.count(clock::now())))
+    }
+
+    /// The versions of a run, oldest first; with an empty name of the newest run.
+    pub fn versions(&self, run: &str) -> Result<Vec<VersionInfo>, CoordinatorError> {
+        let state = self.shared.lock()?;
+        let run = status::find(state.book(), run)?;
+        Ok(run.versions.iter().map(|version| status::version(run, version)).collect())
+    }
+
+    /// The bytes of the weight file with this sum, checked.
+    pub fn weights(&self, sha256: Digest) -> Result<Vec<u8>, CoordinatorError> {
+        self.shared.weights.read(sha256)
+    }
+}
+
+impl Shared {
+    /// The state, as the database has it.
+    pub(crate) fn lock(&self) -> Result<MutexGuard<'_, State>, CoordinatorError> {
+        let mut state = self.state.lock().unwrap_or_else(|poisoned| {
+            // A panic broke a step off, so the state knows that it is stale.
+            self.state.clear_poison();
+            poisoned.into_inner()
+        });
+        state.refresh()?;
+        Ok(state)
+    }
+
+    /// The arena of a run's game. It was there when the run was created or the folder opened.
+    pub(crate) fn arena(&self, run: &Run) -> Result<&Arc<dyn Arena>, CoordinatorError> {
+        let game = &run.config.game;
+        match self.options.registry.find(game) {
+            Some(arena) if arena.revision() == run.revision => Ok(arena),
+            found => Err(CoordinatorError::Revision {
+                run: run.name.clone(),
+                game: game.clone(),
+                wanted: run.revision,
+                has: found
+                    .map_or("does not know it".into(), |arena| format!("has revision {}", arena.revision())),
+            }),
+        }
+    }
+
+    /// Refuses a folder with an active run that this program cannot go on with.
+    fn check_games(&self) -> Result<(), CoordinatorError> {
+        let state = self.lock()?;
+        state.book().runs.values().filter(|run| run.active).try_for_each(|run| self.arena(run).map(drop))
+    }
+
+    /// Starts every gate that is due.
+    fn start_gates(&self) -> Result<(), CoordinatorError> {
+        let mut state = self.lock()?;
+        let active = state.book().runs.values().filter(|run| run.active);
+        let due = active.map(|run| Ok((run.id, self.arena(run)?.max_points())));
+        for (run, points) in due.collect::<Result<Vec<_>, CoordinatorError>>()? {
+            state.step(|book, writer| gatekeeper::start(book, writer, run, points, clock::now()))?;
+        }
+        Ok(())
+    }
+
+    fn create_run(&self, config: &str, name: &str) -> Result<String, CoordinatorError> {
+        let config = RunConfig::parse(config)?;
+        let arena = self.options.registry.find(&config.game).ok_or_else(|| {
+            let known = self.options.registry.games().join(", ");
+            CoordinatorError::Settings(format!("there is no game {:?}; the games are {known}", config.game))
+        })?;
+        check_settings(&config, arena.as_ref())?;
+
+        let mut state = self.lock()?;
+        let runs = &state.book().runs;
+        let id = runs.keys().next_back().map_or(1, |last| last + 1);
+        let name = match name {
+            "" => free_name(&config.game, |name| runs.values().any(|run| run.name == name)),
+            name => name.to_owned(),
+        };
+        check_name(&name)?;
+        if runs.values().any(|run| run.name == name) {
+            return Err(CoordinatorError::RunExists { name });
+        }
+        let settings = series::self_play(&config, state.book().next_series);
+        let run = Run {
+            id,
+            name: name.clone(),
+            revision: arena.revision(),
+            config,
+            active: true,
+            created_at: clock::now() / 1000,
+            versions: Vec::new(),
+            champion: 0,
+            fence: 0,
+            trainer: String::new(),
+            progress: Progress::default(),
+            self_play: Series { settings, book: SeriesBook::default() },
+            gate: None,
+            past_matches: Vec::new(),
+            decided: Default::default(),
+            refusals: Default::default(),
+        };
+        state.step(|book, writer| {
+            book.next_series += 1;
+            writer.next_series(book.next_series)?;
+            writer.new_run(&run)?;
+            writer.new_series(id, &run.self_play)?;
+            book.runs.insert(id, run);
+            Ok(())
+        })?;
+        // The stream of the new run may not be open yet.
+        self.outbox_bell.notify_one();
+        Ok(name)
+    }
+
+    fn stop_run(&self, name: &str) -> Result<(), CoordinatorError> {
+        let mut state = self.lock()?;
+        let id = status::find(state.book(), name)?.id;
+        state.step(|book, writer| {
+            let Some(run) = book.runs.get_mut(&id).filter(|run| run.active) else { return Ok(()) };
+            run.active = false;
+            writer.stopped(id)?;
+            run.self_play.book.end();
+            writer.ended(&run.self_play, EndReason::Stopped)?;
+            gatekeeper::stop(run, writer, clock::now())
+        })
+    }
+}
+
+/// Whether a name can be part of a file, a key and an address without quoting.
+fn check_name(name: &str) -> Result<(), CoordinatorError> {
+    let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    if (1..=64).contains(&name.len()) && name.chars().all(fits) && !name.starts_with('.') {
+        return Ok(());
+    }
+    Err(CoordinatorError::RunName { name: name.into() })
+}
+
+fn free_name(game: &str, taken: impl Fn(&str) -> bool) -> String {
+    let mut name = game.to_owned();
+    let mut number = 1;
+    while taken(&name) {
+        number += 1;
+        name = format!("{game}-{number}");
+    }
+    name
+}
+
+/// Checks what the configuration alone could not know.
+fn check_settings(config: &RunConfig, arena: &dyn Arena) -> Result<(), CoordinatorError> {
+    let sets = arena.input_sets();
+    if !sets.contains(&config.network.inputs.as_str()) {
+        return Err(CoordinatorError::Settings(format!(
+            "{} has no input set {:?}; its input sets are {}",
+            config.game,
+            config.network.inputs,
+            sets.join(", ")
+        )));
+    }
+    let rule = gatekeeper::rule(config, arena.max_points()).validated();
+    rule.map_err(|error| CoordinatorError::Settings(error.to_string()))?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_without_a_name_is_called_after_its_game() {
+        assert_eq!(free_name("go", |_| false), "go");
+        assert_eq!(free_name("go", |name| ["go", "go-2"].contains(&name)), "go-3");
+    }
+
+    #[test]
+    fn names_that_would_need_quoting_are_refused() {
+        for name in ["first", "a.b-c_9", "X"] {
+            check_name(name).expect("good");
+        }
+        for name in ["", "a b", "../x", ".hidden", "é", &"x".repeat(65)] {
+            assert!(check_name(name).is_err(), "{name:?}");
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! From the outbox to the stream.
+//!
+//! Games enter the outbox in the very step that accepts them. From there they go to the stream, in order, and leave the
+//! outbox once the stream has them. Between the two the coordinator may die: then they are appended twice, and the
+//! trainer, which knows what it has had, skips them. While Redis is away they stay, and the backlog limit stops
+//! self-play before there are too many.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use ludus_stream::GameStream;
+use rusqlite::Connection;
+use tokio_util::sync::CancellationToken;
+
+use crate::CoordinatorError;
+use crate::book::RunId;
+use crate::coordinator::Shared;
+
+/// Entries appended at once.
+const BATCH: usize = 64;
+/// How long to wait after a failure, at first and at most.
+const PATIENCE: [Duration; 2] = [Duration::from_millis(250), Duration::from_secs(10)];
+
+/// The open streams, by run.
+type Streams = HashMap<RunId, Arc<dyn GameStream>>;
+
+/// An entry in the outbox.
+struct Posted {
+    id: i64,
+    run: RunId,
+    payload: Vec<u8>,
+}
+
+impl Shared {
+    /// Opens the streams of all active runs, so that a stream that is not there is found out at the start.
+    pub(crate) async fn open_streams(&self) -> Result<Streams, CoordinatorError> {
+        let active: Vec<(RunId, String)> = {
+            let state = self.lock()?;
+            let runs = state.book().runs.values().filter(|run| run.active);
+            runs.map(|run| (run.id, run.name.clone())).collect()
+        };
+        let mut streams = Streams::new();
+        for (id, name) in active {
+            streams.insert(id, self.options.stream.open(&name).await?);
+        }
+        Ok(streams)
+    }
+
+    /// Empties the outbox whenever something is in it, until `stop`.
+    pub(crate) async fn run_outbox(self: Arc<Self>, mut streams: Streams, stop: CancellationToken) {
+        let mut patience = PATIENCE[0];
+        loop {
+            let pause = match self.empty_outbox(&mut streams).await {
+                Ok(()) => {
+                    patience = PATIENCE[0];
+                    None
+                }
+                Err(error) => {
+                    tracing::warn!("accepted games wait in the outbox: {error}");
+                    let pause = patience;
+                    patience = (2 * patience).min(PATIENCE[1]);
+                    Some(pause)
+                }
+            };
+            if stop.is_cancelled() {
+                return;
+            }
+            tokio::select! {
+                () = stop.cancelled() => {}
+                () = tokio::time::sleep(pause.unwrap_or_default()), if pause.is_some() => {}
+                () = self.outbox_bell.notified(), if pause.is_none() => {}
+            }
+        }
+    }
+
+    async fn empty_outbox(self: &Arc<Self>, streams: &mut Streams) -> Result<(), CoordinatorError> {
+        loop {
+            let shared = self.clone();
+            let entries = blocking(move || shared.posted()).await?;
+            let Some(first) = entries.first() else { return Ok(()) };
+            // One run at a time; the others' entries come with the next round.
+            let run = first.run;
+            let (ids, payloads): (Vec<i64>, Vec<Vec<u8>>) = entries
+                .into_iter()
+                .filter(|entry| entry.run == run)
+                .map(|entry| (entry.id, entry.payload))
+                .unzip();
+            self.stream(streams, run).await?.append(payloads).await?;
+            let shared = self.clone();
+            blocking(move || shared.sent(&ids)).await?;
+        }
+    }
+
+    async fn stream(
+        &self,
+        streams: &mut Streams,
+        run: RunId,
+    ) -> Result<Arc<dyn GameStream>, CoordinatorError> {
+        if let Some(stream) = streams.get(&run) {
+            return Ok(stream.clone());
+        }
+        let name = self.lock()?.book().runs[&run].name.clone();
+        let stream = self.options.stream.open(&name).await?;
+        streams.insert(run, stream.clone());
+        Ok(stream)
+    }
+
+    /// The oldest entries.
+    fn posted(&self) -> Result<Vec<Posted>, CoordinatorError> {
+        let state = self.lock()?;
+        state.query(|connection: &Connection| {
+            let sql = "SELECT id, run, payload FROM outbox ORDER BY id LIMIT ?";
+            let mut statement = connection.prepare_cached(sql)?;
+            let rows = statement.query_map([BATCH], |row| {
+                Ok(Posted { id: row.get(0)?, run: row.get(1)?, payload: row.get(2)? })
+            })?;
+            rows.collect()
+        })
+    }
+
+    /// Takes entries out: the stream has them.
+    fn sent(&self, ids: &[i64]) -> Result<(), CoordinatorError> {
+        self.lock()?.step(|_, writer| ids.iter().try_for_each(|&id| writer.sent(id)))
+    }
+}
+
+/// Runs something that waits for the disk where waiting is allowed.
+pub(crate) async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, CoordinatorError> + Send + 'static,
+) -> Result<T, CoordinatorError> {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(result) => result,
+        Err(failed) => match failed.try_into_panic() {
+            Ok(panic) => std::panic::resume_unwind(panic),
+            Err(_) => Err(CoordinatorError::ShuttingDown),
+        },
+    }
+}

@@ -1,0 +1,48 @@
+//! Looking into a data folder, whether a coordinator is using it or not.
+
+use std::path::Path;
+
+use ludus_players::weight_file::Digest;
+use ludus_proto::v1::{RunStatus, VersionInfo};
+
+use crate::CoordinatorError;
+use crate::book::Book;
+use crate::status;
+use crate::store::{Folder, WeightFolder, load};
+
+/// The runs of a data folder as they were when it was opened. Reads only, and needs no lock.
+#[derive(Debug)]
+pub struct Records {
+    book: Book,
+    weights: WeightFolder,
+}
+
+impl Records {
+    /// Reads the folder `dir` of a coordinator.
+    pub fn open(dir: &Path) -> Result<Records, CoordinatorError> {
+        let folder = Folder::new(dir);
+        let book = load::book(&folder.read_database()?, &folder.database())?;
+        Ok(Records { book, weights: folder.weights() })
+    }
+
+    /// Every run, oldest first.
+    pub fn runs(&self) -> Vec<RunStatus> {
+        self.book.runs.values().map(|run| status::run(run, 0)).collect()
+    }
+
+    /// The run of this name; with an empty name the newest.
+    pub fn run(&self, name: &str) -> Result<RunStatus, CoordinatorError> {
+        Ok(status::run(status::find(&self.book, name)?, 0))
+    }
+
+    /// The versions of a run, oldest first.
+    pub fn versions(&self, run: &str) -> Result<Vec<VersionInfo>, CoordinatorError> {
+        let run = status::find(&self.book, run)?;
+        Ok(run.versions.iter().map(|version| status::version(run, version)).collect())
+    }
+
+    /// The bytes of the weight file with this sum, checked.
+    pub fn weights(&self, sha256: Digest) -> Result<Vec<u8>, CoordinatorError> {
+        self.weights.read(sha256)
+    }
+}

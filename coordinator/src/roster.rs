@@ -1,0 +1,139 @@
+//! The workers: who was here lately, and how fast each plays.
+//!
+//! Nothing here is kept on disk: after a restart it is learnt again within a lease or two.
+
+use std::collections::HashMap;
+
+use ludus_config::Leases;
+
+use crate::leases::Millis;
+use crate::turns::Work;
+
+/// A worker that has not asked for this long is no longer counted.
+const HERE: Millis = 60_000;
+/// A worker that has not asked for this long is forgotten.
+const FORGOTTEN: Millis = 3_600_000;
+/// Size of a lease whose duration nobody can guess.
+const FIRST_GAMES: f64 = 8.0;
+/// A lease is at most this many times as large as what was measured on, so that one lucky measurement does no harm.
+const LARGEST_STEP: f64 = 8.0;
+
+/// All workers, by name.
+#[derive(Debug, Default)]
+pub(crate) struct Roster {
+    workers: HashMap<String, Worker>,
+}
+
+#[derive(Debug, Default)]
+struct Worker {
+    seen: Millis,
+    /// How fast one of its threads plays.
+    pace: HashMap<Work, Pace>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Pace {
+    games_per_second: f64,
+    /// Size of the last lease it was measured on.
+    games: f64,
+}
+
+/// How much to hand out.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Portion {
+    pub games: u32,
+    /// How long that will take, as far as one can know.
+    pub seconds: f64,
+}
+
+impl Roster {
+    /// Notes that a worker is here.
+    pub(crate) fn greet(&mut self, name: &str, now: Millis) {
+        if !self.workers.contains_key(name) {
+            self.workers.retain(|_, worker| worker.seen + FORGOTTEN > now);
+        }
+        self.workers.entry(name.to_owned()).or_default().seen = now;
+    }
+
+    /// How many workers were here lately.
+    pub(crate) fn count(&self, now: Millis) -> usize {
+        self.workers.values().filter(|worker| worker.seen + HERE > now).count()
+    }
+
+    /// Notes that a thread of `name` played `games` of a lease in `millis`.
+    pub(crate) fn timed(&mut self, name: &str, work: Work, games: u32, millis: Millis) {
+        let Some(worker) = self.workers.get_mut(name) else { return };
+        let games = f64::from(games);
+        let measured = games * 1000.0 / millis.max(1) as f64;
+        let pace = worker.pace.entry(work).or_insert(Pace { games_per_second: measured, games });
+        pace.games_per_second = 0.5 * (pace.games_per_second + measured);
+        pace.games = games;
+    }
+
+    /// How many games of `work` to hand to a thread of `name`, which says of itself that it plays `claimed` self-play
+    /// games a second (0 when it does not know).
+    pub(crate) fn portion(&self, name: &str, work: Work, claimed: f64, leases: &Leases) -> Portion {
+        let most = f64::from(leases.max_games);
+        let pace = self.workers.get(name).and_then(|worker| worker.pace.get(&work));
+        let claimed =
+            Some(claimed).filter(|rate| matches!(work, Work::SelfPlay(_)) && rate.is_finite() && *rate > 0.0);
+        let rate = pace.map(|pace| pace.games_per_second).or(claimed);
+        let ceiling = pace.map_or(most, |pace| (pace.games * LARGEST_STEP).min(most));
+        let wanted = rate.map_or(FIRST_GAMES, |rate| rate * leases.target_seconds);
+        // Even, so that pairs stay together.
+        let games = ((wanted.min(ceiling) / 2.0).round() * 2.0).clamp(2.0, (most / 2.0).floor() * 2.0);
+        let seconds = rate.map_or(leases.target_seconds, |rate| games / rate);
+        Portion { games: games as u32, seconds }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PLAY: Work = Work::SelfPlay(1);
+    const GATE: Work = Work::Gate(1);
+
+    fn leases() -> Leases {
+        Leases { target_seconds: 4.0, max_games: 1001, ..Leases::default() }
+    }
+
+    #[test]
+    fn a_lease_lasts_as_long_as_was_asked_for_once_the_pace_is_known() {
+        let mut roster = Roster::default();
+        roster.greet("w", 0);
+        assert_eq!(roster.portion("w", PLAY, 0.0, &leases()), Portion { games: 8, seconds: 4.0 });
+        roster.timed("w", PLAY, 8, 200);
+        assert_eq!(roster.portion("w", PLAY, 0.0, &leases()).games, 64, "grows by steps");
+        roster.timed("w", PLAY, 64, 1600);
+        assert_eq!(roster.portion("w", PLAY, 0.0, &leases()), Portion { games: 160, seconds: 4.0 });
+        assert_eq!(roster.portion("w", GATE, 0.0, &leases()).games, 8, "another kind of game, another pace");
+    }
+
+    #[test]
+    fn a_worker_that_knows_its_pace_starts_with_it_but_only_for_self_play() {
+        let roster = Roster::default();
+        assert_eq!(roster.portion("w", PLAY, 30.0, &leases()).games, 120);
+        assert_eq!(roster.portion("w", GATE, 30.0, &leases()).games, 8);
+    }
+
+    #[test]
+    fn leases_are_even_and_within_their_limits_whatever_a_worker_claims() {
+        let roster = Roster::default();
+        for claimed in [1e-9, 0.3, 55.55, 1e300, f64::NAN, f64::INFINITY, -7.0] {
+            let portion = roster.portion("w", PLAY, claimed, &leases());
+            assert!(portion.games % 2 == 0 && (2..=1000).contains(&portion.games), "{claimed}: {portion:?}");
+            assert!(portion.seconds > 0.0 && portion.seconds.is_finite());
+        }
+    }
+
+    #[test]
+    fn workers_are_counted_while_they_ask_and_forgotten_after_an_hour() {
+        let mut roster = Roster::default();
+        roster.greet("a", 0);
+        roster.greet("b", 30_000);
+        assert_eq!((roster.count(59_999), roster.count(60_000), roster.count(90_000)), (2, 1, 0));
+        roster.greet("c", FORGOTTEN + 1);
+        assert_eq!(roster.workers.len(), 2);
+    }
+}

@@ -1,0 +1,108 @@
+//! What the games of a series are played by: its settings and its players.
+
+use ludus_config::{RunConfig, Variance};
+use ludus_proto::v1::player_ref::Who;
+use ludus_proto::v1::{LuckMode, PlayerRef, Series as SeriesSettings, SeriesKind};
+use sha2::{Digest, Sha256};
+
+use crate::book::{GateMatch, Players, Run};
+
+/// The baseline that the first champion has to beat.
+pub(crate) const FIRST_OPPONENT: &str = "random";
+
+/// The self-play of a run.
+pub(crate) fn self_play(config: &RunConfig, id: u64) -> SeriesSettings {
+    let luck = match config.self_play.variance {
+        Variance::Luck => LuckMode::LuckPositions,
+        Variance::None | Variance::Mirrored => LuckMode::LuckNone,
+    };
+    SeriesSettings {
+        id,
+        kind: SeriesKind::SelfPlay.into(),
+        seed: seed(config, "self-play", 0),
+        mirrored: config.self_play.variance == Variance::Mirrored,
+        luck: luck.into(),
+        explore: config.self_play.explore,
+        luck_bound: 0.0,
+    }
+}
+
+/// The match of version `candidate`.
+pub(crate) fn gate(config: &RunConfig, id: u64, candidate: u64) -> SeriesSettings {
+    let luck = if config.gate.luck { LuckMode::LuckTotal } else { LuckMode::LuckNone };
+    SeriesSettings {
+        id,
+        kind: SeriesKind::Gate.into(),
+        seed: seed(config, "gate", candidate),
+        mirrored: true,
+        luck: luck.into(),
+        explore: 0.0,
+        luck_bound: if config.gate.luck { config.gate.luck_bound } else { 0.0 },
+    }
+}
+
+/// Who plays self-play now; `None` before there is a version.
+pub(crate) fn self_players(run: &Run) -> Option<Players> {
+    let player = version_player(run, run.latest())?;
+    Some([player.clone(), player])
+}
+
+/// Who plays the gate: the candidate in seat 0, its opponent in seat 1.
+pub(crate) fn gate_players(run: &Run, gate: &GateMatch) -> Option<Players> {
+    let opponent = match gate.opponent {
+        0 => PlayerRef { who: Some(Who::Baseline(FIRST_OPPONENT.into())), plies: 0 },
+        version => version_player(run, version)?,
+    };
+    Some([version_player(run, gate.candidate)?, opponent])
+}
+
+fn version_player(run: &Run, version: u64) -> Option<PlayerRef> {
+    let sha256 = run.version(version)?.sha256.0.to_vec();
+    Some(PlayerRef { who: Some(Who::Weights(sha256)), plies: run.config.self_play.plies })
+}
+
+/// The seed of a series: of the run's seed, what the series is for and, for a gate, its candidate. Two runs of one
+/// configuration play on the same dice.
+fn seed(config: &RunConfig, purpose: &str, number: u64) -> u64 {
+    let mut hash = Sha256::new();
+    hash.update(b"ludus series seed\0");
+    hash.update(config.seed.to_le_bytes());
+    hash.update(number.to_le_bytes());
+    hash.update(purpose.as_bytes());
+    let sum: [u8; 32] = hash.finalize().into();
+    u64::from_le_bytes(std::array::from_fn(|i| sum[i]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn seeds_differ_by_run_seed_purpose_and_candidate_and_nothing_else() {
+        let config = RunConfig::default();
+        let other = RunConfig { seed: 2, ..RunConfig::default() };
+        let seeds = [
+            self_play(&config, 1).seed,
+            self_play(&other, 1).seed,
+            gate(&config, 1, 2).seed,
+            gate(&config, 1, 3).seed,
+        ];
+        for (i, seed) in seeds.iter().enumerate() {
+            assert!(!seeds[..i].contains(seed), "{seeds:?}");
+        }
+        assert_eq!(gate(&config, 1, 2).seed, gate(&config, 9, 2).seed);
+    }
+
+    #[test]
+    fn only_what_the_configuration_asks_for_is_measured() {
+        let mut config = RunConfig::default();
+        assert_eq!(self_play(&config, 1).luck(), LuckMode::LuckNone);
+        assert_eq!(gate(&config, 1, 1).luck(), LuckMode::LuckNone);
+        assert!(gate(&config, 1, 1).mirrored && !self_play(&config, 1).mirrored);
+        config.self_play.variance = Variance::Luck;
+        config.gate.luck = true;
+        assert_eq!(self_play(&config, 1).luck(), LuckMode::LuckPositions);
+        assert_eq!(gate(&config, 1, 1).luck(), LuckMode::LuckTotal);
+        assert_eq!(gate(&config, 1, 1).luck_bound, config.gate.luck_bound);
+    }
+}

@@ -1,0 +1,85 @@
+//! The server: gRPC and HTTP on one port, and the tasks behind it.
+
+use std::io::ErrorKind;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::serve::ListenerExt;
+use ludus_proto::v1::admin_service_server::AdminServiceServer;
+use ludus_proto::v1::trainer_service_server::TrainerServiceServer;
+use ludus_proto::v1::worker_service_server::WorkerServiceServer;
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+use tonic::service::Routes;
+
+use crate::services::Services;
+use crate::training::MOST_WEIGHTS;
+use crate::{Coordinator, CoordinatorError};
+
+/// Longest message of a worker, in bytes: a submission of a thousand games or more.
+const MOST_GAMES_BYTES: usize = 16 << 20;
+/// How long a shutdown waits for requests under way.
+const GRACE: Duration = Duration::from_secs(5);
+
+impl Coordinator {
+    /// A listener at `address`, refused when it could be reached from other machines and `insecure` was not given.
+    pub async fn bind(&self, address: SocketAddr) -> Result<TcpListener, CoordinatorError> {
+        self.check_reach(address)?;
+        TcpListener::bind(address).await.map_err(|source| match source.kind() {
+            ErrorKind::AddrInUse => CoordinatorError::PortInUse { address },
+            _ => CoordinatorError::Listen { address, source },
+        })
+    }
+
+    /// Serves until `shutdown` is cancelled, then finishes what is under way. Fails at once when the streams of the
+    /// active runs cannot be opened.
+    pub async fn serve(
+        &self,
+        listener: TcpListener,
+        shutdown: CancellationToken,
+    ) -> Result<(), CoordinatorError> {
+        self.check_reach(listener.local_addr().map_err(CoordinatorError::Server)?)?;
+        let streams = self.shared.open_streams().await?;
+        // The outbox is emptied to the end, so it stops after the server.
+        let stop_outbox = CancellationToken::new();
+        let outbox = tokio::spawn(Arc::clone(&self.shared).run_outbox(streams, stop_outbox.clone()));
+
+        let listener = listener.tap_io(|connection| {
+            // Answers are small and waited for.
+            if let Err(error) = connection.set_nodelay(true) {
+                tracing::debug!("a connection stays slow: {error}");
+            }
+        });
+        let server = axum::serve(listener, self.router())
+            .with_graceful_shutdown(shutdown.clone().cancelled_owned())
+            .into_future();
+        let served = tokio::select! {
+            served = server => served.map_err(CoordinatorError::Server),
+            () = async { shutdown.cancelled().await; tokio::time::sleep(GRACE).await } => {
+                tracing::info!("connections that were still open are cut");
+                Ok(())
+            }
+        };
+        stop_outbox.cancel();
+        // A panic there has been reported by the panic itself.
+        let _ = outbox.await;
+        served
+    }
+
+    fn router(&self) -> axum::Router {
+        let services = Services::new(self.clone());
+        let worker = WorkerServiceServer::new(services.clone()).max_decoding_message_size(MOST_GAMES_BYTES);
+        let trainer =
+            TrainerServiceServer::new(services.clone()).max_decoding_message_size(MOST_WEIGHTS + (1 << 20));
+        let admin = AdminServiceServer::new(services).max_decoding_message_size(1 << 20);
+        Routes::new(worker).add_service(trainer).add_service(admin).prepare().into_axum_router()
+    }
+
+    fn check_reach(&self, address: SocketAddr) -> Result<(), CoordinatorError> {
+        if address.ip().is_loopback() || self.shared.options.insecure {
+            return Ok(());
+        }
+        Err(CoordinatorError::BeyondLoopback { address })
+    }
+}

@@ -1,0 +1,175 @@
+//! The gRPC services: each method hands its request to the coordinator and translates the answer.
+
+use std::pin::Pin;
+use std::sync::Arc;
+
+use ludus_proto::v1::admin_service_server::AdminService;
+use ludus_proto::v1::trainer_service_server::TrainerService;
+use ludus_proto::v1::worker_service_server::WorkerService;
+use ludus_proto::v1::{
+    AcquireReply, AcquireRequest, CreateRunReply, CreateRunRequest, FetchWeightsRequest, JoinReply,
+    JoinRequest, ListRunsReply, ListRunsRequest, ListVersionsReply, ListVersionsRequest, PublishReply,
+    PublishRequest, ReleaseReply, ReleaseRequest, ReportReply, ReportRequest, RunStatus, ShowRunRequest,
+    StopRunReply, StopRunRequest, SubmitReply, SubmitRequest, WeightsChunk,
+};
+use tokio_stream::{Stream, iter};
+use tonic::{Request, Response, Status};
+
+use crate::coordinator::Shared;
+use crate::outbox::blocking;
+use crate::{Coordinator, CoordinatorError, clock};
+
+/// Size of a piece of a weight file, in bytes.
+const CHUNK: usize = 64 << 10;
+
+/// All three services.
+#[derive(Clone)]
+pub(crate) struct Services {
+    coordinator: Coordinator,
+}
+
+type Answer<T> = Result<Response<T>, Status>;
+
+impl Services {
+    pub(crate) fn new(coordinator: Coordinator) -> Self {
+        Services { coordinator }
+    }
+
+    /// Runs `work` where waiting for the disk is allowed.
+    async fn shared<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Shared) -> Result<T, CoordinatorError> + Send + 'static,
+    ) -> Answer<T> {
+        let shared = Arc::clone(&self.coordinator.shared);
+        Ok(Response::new(blocking(move || work(&shared)).await?))
+    }
+
+    /// The same, for what programs may ask as well.
+    async fn coordinator<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Coordinator) -> Result<T, CoordinatorError> + Send + 'static,
+    ) -> Answer<T> {
+        let coordinator = self.coordinator.clone();
+        Ok(Response::new(blocking(move || work(&coordinator)).await?))
+    }
+}
+
+#[tonic::async_trait]
+impl WorkerService for Services {
+    async fn acquire(&self, request: Request<AcquireRequest>) -> Answer<AcquireReply> {
+        let request = request.into_inner();
+        self.shared(move |shared| {
+            let answer = shared.acquire(&request, clock::now())?;
+            Ok(AcquireReply { answer: Some(answer) })
+        })
+        .await
+    }
+
+    async fn submit(&self, request: Request<SubmitRequest>) -> Answer<SubmitReply> {
+        let request = request.into_inner();
+        self.shared(move |shared| shared.submit(&request, clock::now())).await
+    }
+
+    async fn release(&self, request: Request<ReleaseRequest>) -> Answer<ReleaseReply> {
+        let request = request.into_inner();
+        self.shared(move |shared| shared.release(&request).map(|()| ReleaseReply {})).await
+    }
+
+    type FetchWeightsStream = Pin<Box<dyn Stream<Item = Result<WeightsChunk, Status>> + Send>>;
+
+    async fn fetch_weights(&self, request: Request<FetchWeightsRequest>) -> Answer<Self::FetchWeightsStream> {
+        let request = request.into_inner();
+        let bytes = self.shared(move |shared| shared.fetch_weights(&request)).await?.into_inner();
+        let starts = (0..bytes.len()).step_by(CHUNK);
+        let chunks = starts.map(move |start| {
+            let end = (start + CHUNK).min(bytes.len());
+            Ok(WeightsChunk { data: bytes[start..end].to_vec() })
+        });
+        Ok(Response::new(Box::pin(iter(chunks))))
+    }
+}
+
+#[tonic::async_trait]
+impl TrainerService for Services {
+    async fn join(&self, request: Request<JoinRequest>) -> Answer<JoinReply> {
+        let request = request.into_inner();
+        self.shared(move |shared| shared.join(&request)).await
+    }
+
+    async fn publish(&self, request: Request<PublishRequest>) -> Answer<PublishReply> {
+        let request = request.into_inner();
+        self.shared(move |shared| shared.publish(&request, clock::now())).await
+    }
+
+    async fn report(&self, request: Request<ReportRequest>) -> Answer<ReportReply> {
+        let request = request.into_inner();
+        self.shared(move |shared| shared.report(&request, clock::now())).await
+    }
+}
+
+#[tonic::async_trait]
+impl AdminService for Services {
+    async fn create_run(&self, request: Request<CreateRunRequest>) -> Answer<CreateRunReply> {
+        let request = request.into_inner();
+        self.coordinator(move |coordinator| {
+            let run = coordinator.create_run(&request.config, &request.name)?;
+            Ok(CreateRunReply { run })
+        })
+        .await
+    }
+
+    async fn stop_run(&self, request: Request<StopRunRequest>) -> Answer<StopRunReply> {
+        let request = request.into_inner();
+        self.coordinator(move |coordinator| coordinator.stop_run(&request.run).map(|()| StopRunReply {}))
+            .await
+    }
+
+    async fn list_runs(&self, _: Request<ListRunsRequest>) -> Answer<ListRunsReply> {
+        self.coordinator(|coordinator| Ok(ListRunsReply { runs: coordinator.runs()? })).await
+    }
+
+    async fn show_run(&self, request: Request<ShowRunRequest>) -> Answer<RunStatus> {
+        let request = request.into_inner();
+        self.coordinator(move |coordinator| coordinator.run(&request.run)).await
+    }
+
+    async fn list_versions(&self, request: Request<ListVersionsRequest>) -> Answer<ListVersionsReply> {
+        let request = request.into_inner();
+        self.coordinator(move |coordinator| {
+            let run = coordinator.run(&request.run)?.run;
+            Ok(ListVersionsReply { versions: coordinator.versions(&run)?, run })
+        })
+        .await
+    }
+}
+
+/// How errors look on the wire. The message is the same everywhere.
+impl From<CoordinatorError> for Status {
+    fn from(error: CoordinatorError) -> Status {
+        use CoordinatorError as E;
+        let message = error.to_string();
+        match error {
+            E::Config(_) | E::Settings(_) | E::RunName { .. } | E::Request(_) | E::Weights { .. } => {
+                Status::invalid_argument(message)
+            }
+            E::NoRun { .. } | E::NoWeights { .. } | E::NothingHere { .. } => Status::not_found(message),
+            E::RunExists { .. } => Status::already_exists(message),
+            E::WhichRun { .. } | E::WorkerRevision { .. } | E::StaleFence { .. } | E::WentBack { .. } => {
+                Status::failed_precondition(message)
+            }
+            E::Stream(_) | E::Database { .. } | E::Folder { .. } | E::ShuttingDown => {
+                Status::unavailable(message)
+            }
+            E::InUse { .. }
+            | E::NotOurs { .. }
+            | E::NewerFormat { .. }
+            | E::Damaged { .. }
+            | E::Revision { .. }
+            | E::WeightsDamaged { .. }
+            | E::PortInUse { .. }
+            | E::Listen { .. }
+            | E::BeyondLoopback { .. }
+            | E::Server(_) => Status::internal(message),
+        }
+    }
+}

@@ -1,0 +1,321 @@
+//! Taking games: checks, book-keeping, and what follows from them.
+
+use ludus_players::arena::Arena;
+use ludus_proto::v1::{GameBatch, GameRecord, Refusal, SeriesKind, SubmitReply, SubmitRequest};
+use prost::Message;
+use rusqlite::Result;
+
+use crate::CoordinatorError;
+use crate::acquire::check_worker_name;
+use crate::book::{Book, GateMatch, NO_RUN, Players, Run, RunId, Series};
+use crate::coordinator::Shared;
+use crate::gate::Verdict;
+use crate::gatekeeper;
+use crate::leases::{Block, LeaseId, Millis, Outcome};
+use crate::store::write::{GateGame, Writer};
+use crate::turns::Work;
+
+/// Most games in one submission.
+const MOST_GAMES: usize = 65_536;
+/// Uncompressed size of a stream entry, in bytes, unless a single game is larger. Compressed, entries are then a few
+/// kilobytes, which is where Redis is at its best.
+const ENTRY_BYTES: usize = 16 << 10;
+/// How hard entries are compressed: zstd's default.
+const ZSTD_LEVEL: i32 = 3;
+
+/// What a submission is for.
+struct Purpose {
+    run: RunId,
+    series: u64,
+    block: Block<Players>,
+}
+
+/// A submission whose games were checked.
+struct Checked<'r> {
+    lease: LeaseId,
+    token: u64,
+    games: Vec<&'r GameRecord>,
+    unplayable: Vec<u64>,
+    refused: Vec<Refusal>,
+    /// Games of the block that were taken earlier.
+    repeated: u32,
+}
+
+/// What a step did with a submission.
+#[derive(Default)]
+struct Taken {
+    accepted: u32,
+    repeated: u32,
+    lease_over: bool,
+    /// Something lies in the outbox.
+    posted: bool,
+    verdict: Option<Verdict>,
+    /// The lease was completed by its holder: name, games, since when.
+    completed: Option<(String, u32, Millis)>,
+}
+
+impl Shared {
+    /// Takes the games of a submission. When it returns, what it says about them is on the disk.
+    pub(crate) fn submit(
+        &self,
+        request: &SubmitRequest,
+        now: Millis,
+    ) -> Result<SubmitReply, CoordinatorError> {
+        check_worker_name(&request.worker)?;
+        if request.games.len() + request.unplayable.len() > MOST_GAMES {
+            return Err(CoordinatorError::Request(format!("a submission has at most {MOST_GAMES} games")));
+        }
+        let purpose = {
+            let mut state = self.lock()?;
+            state.roster.greet(&request.worker, now);
+            let Some(purpose) = find(state.book(), request.lease_id) else {
+                drop(state);
+                return self.submit_closed(request);
+            };
+            let run = &state.book().runs[&purpose.run];
+            let series = run.series().find(|series| series.settings.id == purpose.series);
+            let settings = series.map(|series| series.settings).unwrap_or_default();
+            (purpose, settings, self.arena(run)?.clone())
+        };
+        // Replaying games takes time, so it is done without the lock.
+        let (purpose, settings, arena) = purpose;
+        let checked = check(request, &purpose.block, &settings, arena.as_ref());
+
+        let mut state = self.lock()?;
+        let taken =
+            state.step(|book, writer| take(book, writer, &purpose, &checked, arena.max_points(), now))?;
+        if let Some((holder, games, since)) = &taken.completed {
+            let work = match settings.kind() {
+                SeriesKind::Gate => Work::Gate(purpose.run),
+                _ => Work::SelfPlay(purpose.run),
+            };
+            state.roster.timed(holder, work, *games, now.saturating_sub(*since));
+        }
+        drop(state);
+        if taken.posted {
+            self.outbox_bell.notify_one();
+        }
+        if let Some(verdict) = taken.verdict {
+            tracing::info!(run = purpose.run, verdict = verdict.as_str(), "a gate is decided");
+            self.gate_bell.notify_one();
+        }
+        Ok(SubmitReply {
+            accepted: taken.accepted,
+            repeated_games: checked.repeated + taken.repeated,
+            refused: checked.refused,
+            lease_over: taken.lease_over,
+        })
+    }
+
+    /// A submission under a lease that is not open. If it once was, all its games were taken or are void: a repeat,
+    /// which is fine. If it never was, nobody asked for these games.
+    fn submit_closed(&self, request: &SubmitRequest) -> Result<SubmitReply, CoordinatorError> {
+        let mut state = self.lock()?;
+        let known = (1..state.book().next_lease).contains(&request.lease_id);
+        let count = request.games.len() as u32;
+        if known || count == 0 {
+            return Ok(SubmitReply { repeated_games: count, lease_over: true, ..SubmitReply::default() });
+        }
+        let reason = "unknown-lease";
+        state.step(|book, writer| {
+            *book.strays.entry(reason.into()).or_default() += u64::from(count);
+            writer.refused(NO_RUN, reason, count.into())
+        })?;
+        let detail = format!("lease {} was never issued", request.lease_id);
+        let refuse = |game: &GameRecord| Refusal {
+            number: game.number,
+            reason: reason.into(),
+            detail: detail.clone(),
+        };
+        let refused = request.games.iter().map(refuse).collect();
+        Ok(SubmitReply { refused, lease_over: true, ..SubmitReply::default() })
+    }
+}
+
+/// The open block of a lease.
+fn find(book: &Book, lease: LeaseId) -> Option<Purpose> {
+    book.runs.values().find_map(|run| {
+        run.series().find_map(|series| {
+            let block = series.book.blocks().get(&lease)?.clone();
+            Some(Purpose { run: run.id, series: series.settings.id, block })
+        })
+    })
+}
+
+/// Sorts a submission into games to be taken, repeats, and games that are refused and why.
+fn check<'r>(
+    request: &'r SubmitRequest,
+    block: &Block<Players>,
+    settings: &ludus_proto::v1::Series,
+    arena: &dyn Arena,
+) -> Checked<'r> {
+    let mut checked = Checked {
+        lease: request.lease_id,
+        token: request.token,
+        games: Vec::with_capacity(request.games.len()),
+        unplayable: Vec::new(),
+        refused: Vec::new(),
+        repeated: 0,
+    };
+    let outside = |number: u64| Refusal {
+        number,
+        reason: "outside-lease".into(),
+        detail: format!("lease {} has the {} games from {} on", request.lease_id, block.count, block.first),
+    };
+    for game in &request.games {
+        if !block.contains(game.number) {
+            checked.refused.push(outside(game.number));
+        } else if !block.wants(game.number) {
+            checked.repeated += 1;
+        } else {
+            match arena.check(settings, &block.players, game) {
+                Ok(_) => checked.games.push(game),
+                Err(violation) => checked.refused.push(Refusal {
+                    number: game.number,
+                    reason: violation.reason.into(),
+                    detail: violation.detail,
+                }),
+            }
+        }
+    }
+    for &number in &request.unplayable {
+        match block.contains(number) {
+            true => checked.unplayable.push(number),
+            false => checked.refused.push(outside(number)),
+        }
+    }
+    checked
+}
+
+/// The step: book-keeping, then what the games are for.
+fn take(
+    book: &mut Book,
+    writer: &Writer<'_>,
+    purpose: &Purpose,
+    checked: &Checked<'_>,
+    max_points: u32,
+    now: Millis,
+) -> Result<Taken> {
+    let mut taken = Taken::default();
+    let Some(run) = book.runs.get_mut(&purpose.run) else { return Ok(taken) };
+    for refusal in &checked.refused {
+        *run.refusals.entry(refusal.reason.clone()).or_default() += 1;
+        writer.refused(run.id, &refusal.reason, 1)?;
+    }
+    let ttl = Millis::from(run.config.leases.ttl_seconds) * 1000;
+    let Some(series) = run.series_mut().find(|series| series.settings.id == purpose.series) else {
+        // Its last block was completed or forgotten while we checked.
+        taken.repeated = (checked.games.len() + checked.unplayable.len()) as u32;
+        taken.lease_over = true;
+        return Ok(taken);
+    };
+
+    let (mut fresh, mut late, mut drawn) = (Vec::new(), Vec::new(), Vec::new());
+    for &game in &checked.games {
+        match series.book.accept(checked.lease, game.number) {
+            Outcome::New => fresh.push(game),
+            Outcome::Late => late.push(game),
+            Outcome::Repeated | Outcome::NotIssued => taken.repeated += 1,
+        }
+    }
+    for &number in &checked.unplayable {
+        if series.book.give_up(checked.lease, number) == Outcome::New {
+            drawn.push(number);
+        }
+    }
+    // Late games are acknowledged like repeats: fine for the sender, nothing to the count.
+    taken.accepted = fresh.len() as u32;
+    taken.repeated += late.len() as u32;
+    taken.lease_over = series.book.ended();
+    let progress = !fresh.is_empty() || !drawn.is_empty();
+    if progress {
+        series.book.extend(checked.lease, checked.token, now + ttl);
+    }
+    if progress || !late.is_empty() {
+        writer.series(series, checked.lease)?;
+    }
+    let block = &purpose.block;
+    let complete = !series.book.blocks().contains_key(&checked.lease);
+    if complete && progress && block.issue.token == checked.token {
+        taken.completed = Some((block.issue.holder.clone(), block.asked, block.issue.since));
+    }
+
+    let (settings, ended) = (series.settings, series.book.ended());
+    if settings.kind() != SeriesKind::Gate {
+        taken.posted = post(run, writer, &settings, &block.players, &fresh, now)?;
+        return Ok(taken);
+    }
+    if ended {
+        for game in late {
+            writer.gate_game(settings.id, logged(game, true))?;
+        }
+        run.past_matches.retain(|series: &Series| !series.book.blocks().is_empty());
+        return Ok(taken);
+    }
+    let games = fresh.into_iter().map(|game| logged(game, false));
+    let draws = drawn.into_iter().map(|number| GateGame { number, payoff: 0, luck: 0.0, late: false });
+    if let Some(gate) = &mut run.gate {
+        feed(gate, writer, games.chain(draws))?;
+    }
+    let verdict = gatekeeper::decide(run, writer, now)?;
+    if verdict != Verdict::Running {
+        taken.verdict = Some(verdict);
+        taken.lease_over = true;
+        gatekeeper::start(book, writer, purpose.run, max_points, now)?;
+    }
+    Ok(taken)
+}
+
+fn logged(game: &GameRecord, late: bool) -> GateGame {
+    GateGame { number: game.number, payoff: game.payoff, luck: game.total_luck, late }
+}
+
+/// Logs games of the gate in progress and folds the pairs that are complete.
+fn feed(gate: &mut GateMatch, writer: &Writer<'_>, games: impl Iterator<Item = GateGame>) -> Result<()> {
+    for game in games {
+        writer.gate_game(gate.series.settings.id, game)?;
+        gate.prefix.game(game.number, f64::from(game.payoff) - game.luck);
+    }
+    while let Some(outcome) = gate.prefix.next_pair() {
+        if let Err(error) = gate.fold.take(outcome) {
+            // The check of the records lets nothing through that is out of bounds.
+            return Err(rusqlite::Error::ToSqlConversionFailure(error.into()));
+        }
+    }
+    Ok(())
+}
+
+/// Puts games to learn from into the outbox, in entries of a good size for the stream.
+fn post(
+    run: &Run,
+    writer: &Writer<'_>,
+    settings: &ludus_proto::v1::Series,
+    players: &Players,
+    games: &[&GameRecord],
+    now: Millis,
+) -> Result<bool> {
+    let mut rest = games;
+    while !rest.is_empty() {
+        let mut bytes = 0;
+        let fits = |game: &&&GameRecord| {
+            bytes += game.encoded_len();
+            bytes <= ENTRY_BYTES
+        };
+        let count = rest.iter().take_while(fits).count().max(1);
+        let (entry, later) = rest.split_at(count);
+        rest = later;
+        let batch = GameBatch {
+            run: run.name.clone(),
+            game: run.config.game.clone(),
+            revision: run.revision,
+            series: Some(*settings),
+            players: players.to_vec(),
+            games: entry.iter().map(|&game| game.clone()).collect(),
+            accepted_at: now / 1000,
+        };
+        let payload = zstd::bulk::compress(&batch.encode_to_vec(), ZSTD_LEVEL)
+            .map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))?;
+        writer.outbox(run.id, &payload)?;
+    }
+    Ok(!games.is_empty())
+}
