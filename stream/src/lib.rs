@@ -1,12 +1,40 @@
 //! The game stream: what carries accepted games from the coordinator to the trainer.
 //!
-//! Entries are opaque bytes. Delivery is at least once: an entry that was read and not acknowledged is read again, by
-//! this consumer after a restart or by another after a claim, so readers recognise what they have seen.
+//! A [`GameStream`] is an append-only list of opaque entries with one writer and one group of consumers. Delivery is
+//! **at least once**: an entry that was read and not acknowledged is read again, by the same consumer after a restart
+//! or by another one that claims it, and an append whose answer got lost is made again. Readers therefore recognise
+//! what they have had (games are numbered). Nothing is forgotten before it is acknowledged.
+//!
+//! Two streams keep these promises and pass one test suite: [`RedisStream`], for processes on many machines, and
+//! [`LocalStream`], a file for one machine without a Redis. A [`StreamHome`] says which, and opens it.
+//!
+//! Read in this order: this file, [`home`](StreamHome), `desk` (what the readers of both have in common), `local` (the
+//! rules in plain SQL), `redis_stream`, `redis_reader`, `redis_link` (the same rules in Redis, and a connection that
+//! comes back).
 
 use std::future::Future;
 use std::pin::Pin;
+use std::time::Duration;
 
-/// Identifies an entry within its stream; ids grow in the order of appending.
+mod desk;
+mod error;
+mod home;
+mod local;
+mod redis_link;
+mod redis_reader;
+mod redis_stream;
+
+pub use error::StreamError;
+pub use home::StreamHome;
+pub use local::LocalStream;
+pub use redis_stream::RedisStream;
+
+/// A consumer that has not read for this long is dead: its entries go to the next consumer that reads.
+///
+/// Reading is the sign of life, so this must exceed the longest time a living trainer spends between two reads.
+pub const CLAIM_AFTER: Duration = Duration::from_secs(60);
+
+/// Identifies an entry within its stream; only the stream that gave it understands it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct EntryId(pub String);
 
@@ -17,7 +45,8 @@ pub struct Entry {
     pub id: EntryId,
     /// What was appended.
     pub payload: Vec<u8>,
-    /// How often it has been delivered, this time included.
+    /// How often it has been delivered, this time included. One that comes back again and again kills its reader
+    /// before it is acknowledged: [bury](GameStream::bury) it.
     pub deliveries: u32,
 }
 
@@ -25,54 +54,42 @@ pub struct Entry {
 pub type Boxed<'a, T> = Pin<Box<dyn Future<Output = Result<T, StreamError>> + Send + 'a>>;
 
 /// The stream of one run's games: one writer (the coordinator), one consumer group (its trainers).
+///
+/// An error means that the stream stayed away although the call waited for it with patience; every call may simply be
+/// made again later.
 pub trait GameStream: Send + Sync {
-    /// Appends entries in order; when it resolves they are as durable as the stream makes them.
+    /// Appends entries in order. When it resolves, they are as durable as the stream makes them (the local one: on
+    /// disk; Redis: as its `appendonly` and `appendfsync` say). After an error some of them may have been appended.
     fn append(&self, payloads: Vec<Vec<u8>>) -> Boxed<'_, ()>;
-    /// Reads up to `max` entries as `consumer`. The first reads after `open` return what this consumer read earlier
-    /// and never acknowledged, then what dead consumers left behind, then new entries. Empty after `patience` without
-    /// any.
-    fn read<'a>(
-        &'a self,
-        consumer: &'a str,
-        max: usize,
-        patience: std::time::Duration,
-    ) -> Boxed<'a, Vec<Entry>>;
-    /// Acknowledges entries: they are never delivered again, and the stream may forget them.
+
+    /// Reads up to `max` entries as `consumer`, oldest first. The first reads after opening return what this consumer
+    /// read earlier and never acknowledged; then come entries of dead consumers, then new ones. Empty after `patience`
+    /// without any.
+    ///
+    /// May be dropped before it resolves: what was on its way is returned by the next read.
+    fn read<'a>(&'a self, consumer: &'a str, max: usize, patience: Duration) -> Boxed<'a, Vec<Entry>>;
+
+    /// Acknowledges entries: they are never delivered again, and the stream forgets them when no older one is
+    /// waiting. Ids that the stream does not know are ignored.
     fn acknowledge<'a>(&'a self, ids: &'a [EntryId]) -> Boxed<'a, ()>;
-    /// Moves an entry that keeps failing to the dead-letter stream.
+
+    /// Moves an entry to the dead letters, where it is kept with the reason and delivered to nobody.
     fn bury<'a>(&'a self, entry: &'a Entry, reason: &'a str) -> Boxed<'a, ()>;
-    /// Depths: entries not yet acknowledged, and entries buried.
+
+    /// How full the stream is.
     fn depths(&self) -> Boxed<'_, Depths>;
 }
 
-/// How full a stream is.
+/// How full a stream is, in entries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Depths {
-    /// Entries appended and not yet acknowledged.
+    /// Appended and not yet acknowledged.
     pub waiting: u64,
-    /// Of those, entries delivered to a consumer.
+    /// Of those, delivered to a consumer.
     pub pending: u64,
-    /// Entries in the dead-letter stream.
+    /// In the dead letters.
     pub buried: u64,
-}
-
-/// A stream that does not answer as it should.
-#[derive(Debug, thiserror::Error)]
-pub enum StreamError {
-    /// Redis cannot be reached or refuses.
-    #[error("Redis at {url}: {source}")]
-    Redis {
-        /// The address, without credentials.
-        url: String,
-        /// What Redis said.
-        source: redis::RedisError,
-    },
-    /// The local stream's file cannot be used.
-    #[error("local stream {path}: {source}")]
-    Local {
-        /// The file.
-        path: String,
-        /// What SQLite said.
-        source: rusqlite::Error,
-    },
+    /// Found gone although they were never acknowledged: somebody trimmed or deleted from the stream. Always 0 unless
+    /// data was lost.
+    pub lost: u64,
 }

@@ -1,0 +1,59 @@
+//! Where streams live.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::redis_link::without_credentials;
+use crate::{GameStream, LocalStream, RedisStream, StreamError};
+
+/// Where the streams of runs live.
+#[derive(Clone, PartialEq, Eq)]
+pub enum StreamHome {
+    /// In a Redis (7.0 or newer).
+    Redis {
+        /// Its address, `redis://[user:password@]host:port[/db]`.
+        url: String,
+    },
+    /// In the file `stream.sqlite` of a folder, for the processes of one machine.
+    Local {
+        /// The folder; it is made when needed.
+        folder: PathBuf,
+    },
+}
+
+impl StreamHome {
+    /// Opens the stream of `run`, which is made when needed. Fails at once, with what to do, when Redis is not there.
+    pub async fn open(&self, run: &str) -> Result<Arc<dyn GameStream>, StreamError> {
+        Ok(match self {
+            StreamHome::Redis { url } => Arc::new(RedisStream::open(url, run).await?),
+            StreamHome::Local { folder } => Arc::new(LocalStream::open(folder, run).await?),
+        })
+    }
+}
+
+/// The address without credentials, or the folder: fit for logs.
+impl fmt::Display for StreamHome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            StreamHome::Redis { url } => f.write_str(&without_credentials(url)),
+            StreamHome::Local { folder } => write!(f, "{}", folder.display()),
+        }
+    }
+}
+
+/// Like `Display`, so that no log shows a password.
+impl fmt::Debug for StreamHome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "StreamHome({self})")
+    }
+}
+
+/// Checks that `run` can be part of a key or file without quoting.
+pub(crate) fn check_run_name(run: &str) -> Result<(), StreamError> {
+    let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    if run.is_empty() || run.len() > 64 || !run.chars().all(fits) {
+        return Err(StreamError::RunName { name: run.to_owned() });
+    }
+    Ok(())
+}
