@@ -58,10 +58,10 @@ pub(crate) async fn take(
                     break;
                 }
                 Some(Err(error)) => {
-                    release(desk, id, token).await;
                     let text = error.to_string();
                     desk.warn_once(text.split(':').next().unwrap_or_default(), &text);
                     desk.stats.waits_for(text);
+                    release(desk, id, token).await;
                     pause(desk, unplayable.next()).await;
                 }
                 None => {
