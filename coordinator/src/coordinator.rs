@@ -46,8 +46,10 @@ pub(crate) struct Shared {
     pub weights: WeightFolder,
     /// Rung when there is something in the outbox.
     pub outbox_bell: Notify,
-    /// Rung when a gate has begun.
+    /// Rung when a gate may have begun.
     pub gate_bell: Notify,
+    /// Why accepted games do not reach their streams, while they do not.
+    pub stream_trouble: Mutex<Option<String>>,
     state: Mutex<State>,
     /// Held as long as this coordinator lives.
     _lock: File,
@@ -63,6 +65,7 @@ impl Coordinator {
             weights: folder.weights(),
             outbox_bell: Notify::new(),
             gate_bell: Notify::new(),
+            stream_trouble: Mutex::new(None),
             state: Mutex::new(state),
             _lock: lock,
             options,

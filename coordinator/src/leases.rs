@@ -23,6 +23,7 @@ pub struct SeriesBook<P> {
     next: u64,
     accepted: u64,
     void: u64,
+    unplayable: u64,
     ended: bool,
     blocks: BTreeMap<LeaseId, Block<P>>,
 }
@@ -78,8 +79,10 @@ pub struct Accounting {
     pub accepted: u64,
     /// Games handed out and neither taken nor void, whether or not a worker holds them now.
     pub leased: u64,
-    /// Games that will never count, because their series ended first.
+    /// Games that will never count, because their series ended first or because nobody can play them.
     pub void: u64,
+    /// Of the void games, those that nobody can play.
+    pub unplayable: u64,
 }
 
 impl Accounting {
@@ -91,20 +94,15 @@ impl Accounting {
 
 impl<P> Default for SeriesBook<P> {
     fn default() -> Self {
-        SeriesBook { next: 0, accepted: 0, void: 0, ended: false, blocks: BTreeMap::new() }
+        SeriesBook { next: 0, accepted: 0, void: 0, unplayable: 0, ended: false, blocks: BTreeMap::new() }
     }
 }
 
 impl<P> SeriesBook<P> {
-    /// The book as it was written down.
-    pub fn restore(
-        next: u64,
-        accepted: u64,
-        void: u64,
-        ended: bool,
-        blocks: BTreeMap<LeaseId, Block<P>>,
-    ) -> Self {
-        SeriesBook { next, accepted, void, ended, blocks }
+    /// The book as it was written down: its numbers, without `leased`, which is counted from the blocks.
+    pub fn restore(numbers: Accounting, ended: bool, blocks: BTreeMap<LeaseId, Block<P>>) -> Self {
+        let Accounting { issued: next, accepted, void, unplayable, .. } = numbers;
+        SeriesBook { next, accepted, void, unplayable, ended, blocks }
     }
 
     /// The first number that was never issued.
@@ -126,7 +124,8 @@ impl<P> SeriesBook<P> {
     pub fn accounting(&self) -> Accounting {
         let open = self.blocks.values().filter(|_| !self.ended);
         let leased = open.map(|block| u64::from(block.undone())).sum();
-        Accounting { issued: self.next, accepted: self.accepted, leased, void: self.void }
+        let SeriesBook { next: issued, accepted, void, unplayable, .. } = *self;
+        Accounting { issued, accepted, leased, void, unplayable }
     }
 
     /// Issues again the oldest block whose deadline has passed, if there is one.
@@ -176,6 +175,7 @@ impl<P> SeriesBook<P> {
         if outcome == Outcome::New {
             self.accepted -= 1;
             self.void += 1;
+            self.unplayable += 1;
         }
         outcome
     }
@@ -296,6 +296,9 @@ impl Bitmap {
 }
 
 #[cfg(test)]
+mod model;
+
+#[cfg(test)]
 mod tests {
     use super::*;
 
@@ -310,7 +313,10 @@ mod tests {
         assert_eq!(book.accept(1, 2), Outcome::New);
         assert_eq!(book.accept(1, 2), Outcome::Repeated);
         assert_eq!(book.accept(1, 3), Outcome::NotIssued);
-        assert_eq!(book.accounting(), Accounting { issued: 3, accepted: 1, leased: 2, void: 0 });
+        assert_eq!(
+            book.accounting(),
+            Accounting { issued: 3, accepted: 1, leased: 2, void: 0, unplayable: 0 }
+        );
         assert_eq!(book.blocks()[&1].done(), vec![2]);
         assert_eq!((book.accept(1, 0), book.accept(1, 1)), (Outcome::New, Outcome::New));
         assert!(book.blocks().is_empty());
@@ -368,11 +374,17 @@ mod tests {
         book.accept(1, 0);
         book.end();
         book.end();
-        assert_eq!(book.accounting(), Accounting { issued: 2, accepted: 1, leased: 0, void: 1 });
+        assert_eq!(
+            book.accounting(),
+            Accounting { issued: 2, accepted: 1, leased: 0, void: 1, unplayable: 0 }
+        );
         assert_eq!(book.reissue(issue(11, 500, 600)), None);
         assert!(!book.issue(2, 2, (), issue(11, 500, 600)));
         assert_eq!(book.accept(1, 1), Outcome::Late);
-        assert_eq!(book.accounting(), Accounting { issued: 2, accepted: 1, leased: 0, void: 1 });
+        assert_eq!(
+            book.accounting(),
+            Accounting { issued: 2, accepted: 1, leased: 0, void: 1, unplayable: 0 }
+        );
     }
 
     #[test]
@@ -383,6 +395,9 @@ mod tests {
         assert!(book.forget(1000).is_empty(), "an open block is never forgotten");
         book.end();
         assert_eq!(book.forget(150), vec![1]);
-        assert_eq!(book.accounting(), Accounting { issued: 4, accepted: 0, leased: 0, void: 4 });
+        assert_eq!(
+            book.accounting(),
+            Accounting { issued: 4, accepted: 0, leased: 0, void: 4, unplayable: 0 }
+        );
     }
 }

@@ -6,7 +6,7 @@
 //! self-play before there are too many.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use ludus_stream::GameStream;
@@ -54,10 +54,13 @@ impl Shared {
             let pause = match self.empty_outbox(&mut streams).await {
                 Ok(()) => {
                     patience = PATIENCE[0];
+                    self.note_trouble(None);
                     None
                 }
                 Err(error) => {
-                    tracing::warn!("accepted games wait in the outbox: {error}");
+                    let trouble = format!("accepted games wait in the outbox: {error}");
+                    tracing::warn!("{trouble}");
+                    self.note_trouble(Some(trouble));
                     let pause = patience;
                     patience = (2 * patience).min(PATIENCE[1]);
                     Some(pause)
@@ -72,6 +75,10 @@ impl Shared {
                 () = self.outbox_bell.notified(), if pause.is_none() => {}
             }
         }
+    }
+
+    fn note_trouble(&self, trouble: Option<String>) {
+        *self.stream_trouble.lock().unwrap_or_else(PoisonError::into_inner) = trouble;
     }
 
     async fn empty_outbox(self: &Arc<Self>, streams: &mut Streams) -> Result<(), CoordinatorError> {

@@ -2,7 +2,7 @@
 //!
 //! Nothing here is kept on disk: after a restart it is learnt again within a lease or two.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use ludus_config::Leases;
 
@@ -57,7 +57,13 @@ impl Roster {
 
     /// How many workers were here lately.
     pub(crate) fn count(&self, now: Millis) -> usize {
-        self.workers.values().filter(|worker| worker.seen + HERE > now).count()
+        self.here(now).len()
+    }
+
+    /// The workers that were here lately, by name, with the moment each was seen last.
+    pub(crate) fn here(&self, now: Millis) -> BTreeMap<&str, Millis> {
+        let here = self.workers.iter().filter(|(_, worker)| worker.seen + HERE > now);
+        here.map(|(name, worker)| (name.as_str(), worker.seen)).collect()
     }
 
     /// Notes that a thread of `name` played `games` of a lease in `millis`.

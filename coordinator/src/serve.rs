@@ -73,7 +73,9 @@ impl Coordinator {
         let trainer =
             TrainerServiceServer::new(services.clone()).max_decoding_message_size(MOST_WEIGHTS + (1 << 20));
         let admin = AdminServiceServer::new(services).max_decoding_message_size(1 << 20);
-        Routes::new(worker).add_service(trainer).add_service(admin).prepare().into_axum_router()
+        let grpc = Routes::new(worker).add_service(trainer).add_service(admin).prepare().into_axum_router();
+        // Two routers with a fallback each cannot be merged; the one of the HTTP side stays.
+        crate::http::router(Arc::new(self.clone())).merge(grpc.reset_fallback())
     }
 
     fn check_reach(&self, address: SocketAddr) -> Result<(), CoordinatorError> {

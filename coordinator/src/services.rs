@@ -152,7 +152,9 @@ impl From<CoordinatorError> for Status {
             E::Config(_) | E::Settings(_) | E::RunName { .. } | E::Request(_) | E::Weights { .. } => {
                 Status::invalid_argument(message)
             }
-            E::NoRun { .. } | E::NoWeights { .. } | E::NothingHere { .. } => Status::not_found(message),
+            E::NoRun { .. } | E::NoVersion { .. } | E::NoWeights { .. } | E::NothingHere { .. } => {
+                Status::not_found(message)
+            }
             E::RunExists { .. } => Status::already_exists(message),
             E::WhichRun { .. } | E::WorkerRevision { .. } | E::StaleFence { .. } | E::WentBack { .. } => {
                 Status::failed_precondition(message)

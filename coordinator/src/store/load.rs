@@ -14,7 +14,7 @@ use super::database_failed;
 use crate::CoordinatorError;
 use crate::book::{Book, GateMatch, NO_RUN, Players, Run, RunId, Series, Version};
 use crate::gate::{Gate, GateRule, Prefix};
-use crate::leases::{Block, Issue, LeaseId, SeriesBook};
+use crate::leases::{Accounting, Block, Issue, LeaseId, SeriesBook};
 
 /// A database that cannot be read, or makes no sense.
 enum Fault {
@@ -197,12 +197,19 @@ impl Loader<'_> {
 
     fn series(&self, id: u64, place: &str) -> Result<Series, Fault> {
         let place = format!("{place}, series {id}");
-        let sql = "SELECT settings, next, accepted, void, ended IS NOT NULL FROM series WHERE id = ?";
-        let (settings, next, accepted, void, ended) = self.connection.query_row(sql, [id], |row| {
-            let settings: Vec<u8> = row.get(0)?;
-            Ok((settings, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?))
+        let sql =
+            "SELECT settings, next, accepted, void, unplayable, ended IS NOT NULL FROM series WHERE id = ?";
+        let (settings, numbers, ended) = self.connection.query_row(sql, [id], |row| {
+            let numbers = Accounting {
+                issued: row.get(1)?,
+                accepted: row.get(2)?,
+                leased: 0,
+                void: row.get(3)?,
+                unplayable: row.get(4)?,
+            };
+            Ok((row.get::<_, Vec<u8>>(0)?, numbers, row.get(5)?))
         })?;
-        let book = SeriesBook::restore(next, accepted, void, ended, self.blocks(id, &place)?);
+        let book = SeriesBook::restore(numbers, ended, self.blocks(id, &place)?);
         if !book.accounting().balances() {
             return Err(damaged(place, format!("the games do not add up: {:?}", book.accounting())));
         }

@@ -54,6 +54,7 @@ CREATE TABLE series (
     next INTEGER NOT NULL DEFAULT 0,
     accepted INTEGER NOT NULL DEFAULT 0,
     void INTEGER NOT NULL DEFAULT 0,
+    unplayable INTEGER NOT NULL DEFAULT 0, -- of the void games
     ended TEXT                          -- why it hands out nothing more; NULL while it does
 ) STRICT;
 

@@ -121,8 +121,8 @@ impl<'t> Writer<'t> {
     pub(crate) fn series(&self, series: &Series, lease: LeaseId) -> Result<()> {
         let numbers = series.book.accounting();
         self.one(
-            "UPDATE series SET next = ?, accepted = ?, void = ? WHERE id = ?",
-            params![numbers.issued, numbers.accepted, numbers.void, series.settings.id],
+            "UPDATE series SET next = ?, accepted = ?, void = ?, unplayable = ? WHERE id = ?",
+            params![numbers.issued, numbers.accepted, numbers.void, numbers.unplayable, series.settings.id],
         )?;
         let Some(block) = series.book.blocks().get(&lease) else { return self.forget_block(lease) };
         let [seat0, seat1] = block.players.each_ref().map(Message::encode_to_vec);

@@ -1,0 +1,120 @@
+//! What the HTTP side sees.
+
+use std::collections::BTreeMap;
+use std::sync::PoisonError;
+
+use ludus_players::weight_file::Digest;
+use ludus_proto::v1::VersionInfo;
+use rusqlite::Connection;
+
+use crate::book::{Book, Run};
+use crate::http::{Accounts, Overview, RunView, View, WorkerView};
+use crate::leases::Millis;
+use crate::state::State;
+use crate::{Coordinator, CoordinatorError, clock, status};
+
+impl View for Coordinator {
+    fn ready(&self) -> Result<(), String> {
+        drop(self.shared.lock().map_err(|error| error.to_string())?);
+        let trouble = self.shared.stream_trouble.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        trouble.map_or(Ok(()), Err)
+    }
+
+    fn overview(&self) -> Result<Overview, CoordinatorError> {
+        let now = clock::now();
+        let state = self.shared.lock()?;
+        let workers = workers(&state, now);
+        let runs = state.book().runs.values().rev().map(|run| {
+            let ends = state.query(|connection| series_ends(connection, run.id))?;
+            let self_play = accounts(&ends, |series| series == run.self_play.settings.id, leased(run, false));
+            let gates = accounts(&ends, |series| series != run.self_play.settings.id, leased(run, true));
+            Ok(RunView {
+                status: status::run(run, workers.len()),
+                gate: run.gate.as_ref().map(|gate| gate.fold.report()),
+                self_play,
+                gates,
+                refused: run.refusals.clone(),
+            })
+        });
+        let runs = runs.collect::<Result<Vec<_>, CoordinatorError>>()?;
+        Ok(Overview { runs, workers, strays: state.book().strays.clone() })
+    }
+
+    fn versions(&self, run: &str) -> Result<Vec<VersionInfo>, CoordinatorError> {
+        Coordinator::versions(self, run)
+    }
+
+    fn weights(&self, sha256: Digest) -> Result<Vec<u8>, CoordinatorError> {
+        Coordinator::weights(self, sha256)
+    }
+}
+
+/// The numbers of a series as the database has them.
+struct SeriesEnd {
+    series: u64,
+    issued: u64,
+    accepted: u64,
+    void: u64,
+    unplayable: u64,
+    ended: Option<String>,
+}
+
+fn series_ends(connection: &Connection, run: i64) -> rusqlite::Result<Vec<SeriesEnd>> {
+    let sql = "SELECT id, next, accepted, void, unplayable, ended FROM series WHERE run = ?";
+    let mut statement = connection.prepare_cached(sql)?;
+    let rows = statement.query_map([run], |row| {
+        Ok(SeriesEnd {
+            series: row.get(0)?,
+            issued: row.get(1)?,
+            accepted: row.get(2)?,
+            void: row.get(3)?,
+            unplayable: row.get(4)?,
+            ended: row.get(5)?,
+        })
+    })?;
+    rows.collect()
+}
+
+/// Games that are out, counted from the blocks.
+fn leased(run: &Run, gate: bool) -> u64 {
+    let series = run.series().filter(|series| (series.settings.id != run.self_play.settings.id) == gate);
+    series.map(|series| series.book.accounting().leased).sum()
+}
+
+fn accounts(ends: &[SeriesEnd], wanted: impl Fn(u64) -> bool, leased: u64) -> Accounts {
+    let mut accounts = Accounts { leased, ..Accounts::default() };
+    for end in ends.iter().filter(|end| wanted(end.series)) {
+        accounts.issued += end.issued;
+        accounts.accepted += end.accepted;
+        let reasons = [
+            ("unplayable", end.unplayable),
+            (end.ended.as_deref().unwrap_or("unknown"), end.void - end.unplayable),
+        ];
+        for (reason, games) in reasons.into_iter().filter(|(_, games)| *games > 0) {
+            *accounts.void.entry(reason.to_owned()).or_default() += games;
+        }
+    }
+    accounts
+}
+
+fn workers(state: &State, now: Millis) -> Vec<WorkerView> {
+    let leased = leased_by_worker(state.book(), now);
+    let here = state.roster.here(now);
+    let view = here.into_iter().map(|(name, seen)| WorkerView {
+        name: name.to_owned(),
+        idle_seconds: now.saturating_sub(seen) / 1000,
+        leased: leased.get(name).copied().unwrap_or_default(),
+    });
+    view.collect()
+}
+
+fn leased_by_worker(book: &Book, now: Millis) -> BTreeMap<&str, u64> {
+    let mut leased = BTreeMap::new();
+    let open = book.runs.values().flat_map(Run::series).filter(|series| !series.book.ended());
+    for block in open.flat_map(|series| series.book.blocks().values()) {
+        if block.issue.deadline > now {
+            *leased.entry(block.issue.holder.as_str()).or_default() += u64::from(block.undone());
+        }
+    }
+    leased
+}
