@@ -117,7 +117,9 @@ impl Gate {
             ppg,
             interval,
             e_better: self.better.log_e().exp(),
+            e_promote: alpha.recip(),
             e_worse: self.worse.log_e().exp(),
+            e_reject: beta.recip(),
             llr: if variance > 0.0 {
                 self.moments.count * delta * (2.0 * ppg - delta) / (2.0 * variance)
             } else {
@@ -133,22 +135,18 @@ impl Gate {
     }
 
     fn reason(&self, report: &GateReport) -> String {
-        let GateRule { alpha, beta, delta, limit_pairs, .. } = self.rule;
-        let (e_better, e_worse) = (report.e_better, report.e_worse);
+        let GateReport { limit, e_better, e_promote, e_worse, e_reject, .. } = report;
+        let delta = self.rule.delta;
         match self.verdict {
             Verdict::Running => format!(
-                "promoted when the evidence for it, {e_better:.2}, reaches {:.0}; rejected when the evidence against it, {e_worse:.2}, reaches {:.0}, or after {limit_pairs} pairs",
-                alpha.recip(),
-                beta.recip(),
+                "promoted when the evidence that it is better reaches {e_promote:.0}, rejected when the evidence that \
+                 it is not better by {delta} reaches {e_reject:.0}, or after {limit} pairs"
             ),
-            Verdict::Promoted => {
-                format!("evidence against \"not better\" reached {e_better:.1} (needed {:.0})", alpha.recip())
+            Verdict::Promoted => format!("evidence that it is better: {e_better:.1} of {e_promote:.0}"),
+            Verdict::Rejected if e_worse >= e_reject => {
+                format!("evidence that it is not better by {delta}: {e_worse:.1} of {e_reject:.0}")
             }
-            Verdict::Rejected if e_worse >= beta.recip() => format!(
-                "evidence against \"better by {delta} ppg\" reached {e_worse:.1} (needed {:.0})",
-                beta.recip()
-            ),
-            Verdict::Rejected => format!("not proved better within {limit_pairs} pairs"),
+            Verdict::Rejected => format!("not proved better within {limit} pairs"),
         }
     }
 }
@@ -169,10 +167,14 @@ pub struct GateReport {
     pub ppg: f64,
     /// Its interval, valid at any time, at 1 - alpha.
     pub interval: Interval,
-    /// E-value against "mean <= 0"; promotes at 1 / alpha.
+    /// E-value against "mean <= 0".
     pub e_better: f64,
-    /// E-value against "mean >= delta"; rejects at 1 / beta.
+    /// Where it promotes: 1 / alpha.
+    pub e_promote: f64,
+    /// E-value against "mean >= delta".
     pub e_worse: f64,
+    /// Where it rejects: 1 / beta.
+    pub e_reject: f64,
     /// Log-likelihood ratio of fishtest's GSPRT, delta against 0, for people who know it. It decides nothing.
     pub llr: f64,
     /// Where a GSPRT would reject.
