@@ -1,17 +1,23 @@
 //! The arena of any game, from its rules and its roster of players.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use ludus_games::{Chances, Game};
 use ludus_proto::v1::{GameRecord, PlayerRef, Series};
 
+use crate::analyst::{Analyst, GameAnalyst};
 use crate::arena::{Arena, ArenaError, Checked, Seating, Source, Table, Violation};
+use crate::benchmark::{Benchmark, BenchmarkReport};
 use crate::input_set::InputSet;
 use crate::lessons::{self, GameTeacher, Judges, Teacher};
-use crate::player::{Player, RandomPlayer};
+use crate::net_evaluator::NetEvaluator;
+use crate::player::{Evaluator, Player, RandomPlayer};
 use crate::record;
+use crate::search::{Lookahead, ValuePlayer};
 use crate::spec::unknown_player;
-use crate::table::{Seated, SeriesTable};
+use crate::speed::{self, Bench, Speed};
+use crate::table::{Seated, SeriesTable, describe};
 use crate::weight_file::{Shape, WeightFile};
 
 /// What a game brings besides its rules: the players that come with it and the inputs its networks read.
@@ -59,8 +65,30 @@ impl<G: Roster> GameArena<G> {
                 }
                 Ok(player)
             }
-            Source::Weights { .. } => Err(ArenaError::Settings("networks are not wired in yet".into())),
+            Source::Weights { file, .. } => {
+                Ok(Box::new(ValuePlayer::new(self.game, self.networks(file)?, seating.plies)))
+            }
         }
+    }
+
+    /// The evaluator of a weight file.
+    fn networks(&self, file: &WeightFile) -> Result<Box<dyn Evaluator<G>>, ArenaError> {
+        Ok(Box::new(NetEvaluator::new(self.game, file, &self.game.input_sets())?))
+    }
+
+    /// The evaluator of a player, with its search; `None` for a baseline, which judges no positions.
+    fn evaluator(&self, seating: &Seating) -> Result<Option<Lookahead<G>>, ArenaError> {
+        match &seating.source {
+            Source::Baseline(_) => self.player(seating).map(|_| None),
+            Source::Weights { file, .. } => {
+                Ok(Some(Lookahead::new(self.game, self.networks(file)?, seating.plies)))
+            }
+        }
+    }
+
+    /// The same player a number of times.
+    fn players(&self, seating: &Seating, threads: usize) -> Result<Vec<Box<dyn Player<G>>>, ArenaError> {
+        (0..threads.max(1)).map(|_| self.player(seating)).collect()
     }
 }
 
@@ -110,8 +138,46 @@ impl<G: Roster> Arena for GameArena<G> {
 
     fn teacher(&self, weights: &WeightFile) -> Result<Box<dyn Teacher>, ArenaError> {
         let inputs = self.input_set(&weights.card.inputs)?;
-        let judges: Judges<G> =
-            Box::new(|_| Err(ArenaError::Settings("networks are not wired in yet".into())));
+        let arena = *self;
+        let judges: Judges<G> = Box::new(move |weights| arena.networks(weights));
         Ok(Box::new(GameTeacher::new(self.game, inputs, judges, weights)?))
     }
+    fn analyst(&self, player: Option<&Seating>) -> Result<Box<dyn Analyst>, ArenaError> {
+        let evaluator = match player {
+            None => None,
+            Some(seating) => Some(self.evaluator(seating)?.ok_or_else(|| {
+                let name = describe(&seating.player_ref());
+                ArenaError::Settings(format!("{name} picks plays without judging positions; ask a network"))
+            })?),
+        };
+        Ok(Box::new(GameAnalyst::new(self.game, evaluator)))
+    }
+
+    fn score(
+        &self,
+        (file, text): (&str, &str),
+        (name, player): (&str, &Seating),
+        threads: usize,
+    ) -> Result<BenchmarkReport, ArenaError> {
+        let classes = self.game.input_sets().into_iter().next();
+        let class = |state: &G::State| {
+            let classes = classes.as_ref()?;
+            classes.class(state).map(|class| classes.classes()[class])
+        };
+        let benchmark = Benchmark::read(self.game, file, text, &class)?;
+        Ok(benchmark.score(self.game, name, self.players(player, threads)?))
+    }
+
+    fn speed(&self, player: &Seating, threads: usize, duration: Duration) -> Result<Speed, ArenaError> {
+        let bench = || {
+            let table = self.table(&speed::series(), [player, player])?;
+            let evaluator = self.evaluator(player)?.map(|evaluator| Box::new(evaluator) as _);
+            Ok(Bench { game: self.game, table, evaluator })
+        };
+        let benches = (0..threads.max(1)).map(|_| bench()).collect::<Result<_, ArenaError>>()?;
+        speed::measure(benches, duration)
+    }
 }
+
+#[cfg(test)]
+mod tests;

@@ -14,6 +14,7 @@ mod ledger;
 pub mod network;
 pub mod optimizer;
 mod patience;
+mod product;
 mod run;
 mod stats;
 mod trained;

@@ -10,6 +10,8 @@ use candle_core::{CpuStorage, Device, InplaceOp2, Layout, Result, Tensor, bail};
 use ludus_players::lessons::Lessons;
 use ludus_players::weight_file::{ClassWeights, Shape};
 
+use crate::product::product;
+
 /// A network while it learns.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Network {
@@ -28,23 +30,23 @@ impl Network {
 
     /// A network with these parameters, `None` when their number does not fit the shape.
     pub fn from_parameters(shape: Shape, parameters: Vec<f32>) -> Option<Self> {
-        (parameters.len() == parts(&shape).output_bias.end).then_some(Network { shape, parameters })
+        (parameters.len() == parts(&shape)[3].end).then_some(Network { shape, parameters })
     }
 
     /// The weights as a weight file holds them.
     pub fn weights(&self) -> ClassWeights {
         let Shape { class, inputs, hidden, outputs } = self.shape.clone();
-        let parts = parts(&self.shape);
-        let part = |range: Range<usize>| self.parameters[range].to_vec();
+        let [hidden_weight, hidden_bias, output_weight, output_bias] =
+            parts(&self.shape).map(|range| self.parameters[range].to_vec());
         ClassWeights {
             class,
             inputs,
             hidden,
             outputs,
-            hidden_weight: part(parts.hidden_weight),
-            hidden_bias: part(parts.hidden_bias),
-            output_weight: part(parts.output_weight),
-            output_bias: part(parts.output_bias),
+            hidden_weight,
+            hidden_bias,
+            output_weight,
+            output_bias,
         }
     }
 
@@ -63,17 +65,12 @@ impl Network {
         &mut self.parameters
     }
 
-    /// Whether every parameter is finite.
-    pub fn is_finite(&self) -> bool {
-        self.parameters.iter().all(|p| p.is_finite())
-    }
-
     /// The outputs for each position, `[positions, outputs]` row-major.
     pub fn forward(&self, lessons: &Lessons) -> Result<Vec<f32>> {
+        let layers = self.layers()?;
         let positions: Vec<usize> = (0..lessons.len()).collect();
-        let inputs = self.inputs(lessons, &positions)?;
-        let outputs = self.output_logits(&self.hidden(&inputs)?)?.to_vec2::<f32>()?;
-        Ok(outputs.into_iter().flatten().map(sigmoid).collect())
+        let logits = layers.logits(&layers.hidden(&self.inputs(lessons, &positions)?)?)?;
+        Ok(flat(&logits)?.into_iter().map(sigmoid).collect())
     }
 
     /// Replaces the content of `gradient` by the gradient of the mean loss of these positions, and returns that loss:
@@ -82,29 +79,28 @@ impl Network {
     /// A target may lie a little outside `[0, 1]`: a luck-adjusted outcome is unbiased without being a probability. The
     /// loss is then still convex, and its derivative by the logit, output minus target, still what it should be.
     pub fn gradient(&self, lessons: &Lessons, positions: &[usize], gradient: &mut Vec<f32>) -> Result<f64> {
-        let shape = &self.shape;
-        let parts = parts(shape);
+        let layers = self.layers()?;
         let inputs = self.inputs(lessons, positions)?;
-        let hidden = self.hidden(&inputs)?;
+        let hidden = layers.hidden(&inputs)?;
 
-        let mut delta: Vec<f32> = self.output_logits(&hidden)?.flatten_all()?.to_vec1()?;
+        let outputs = self.shape.outputs;
         let share = 1.0 / positions.len() as f32;
         let mut loss = 0.0;
-        for (delta, &position) in delta.chunks_exact_mut(shape.outputs).zip(positions) {
+        let mut delta = flat(&layers.logits(&hidden)?)?;
+        for (delta, &position) in delta.chunks_exact_mut(outputs).zip(positions) {
             for (value, &target) in delta.iter_mut().zip(lessons.target(position)) {
                 loss += f64::from(cross_entropy(*value, target));
                 *value = (sigmoid(*value) - target) * share;
             }
         }
 
-        let output_bias = column_sums(&delta, shape.outputs);
-        let delta = Tensor::from_vec(delta, (positions.len(), shape.outputs), &Device::Cpu)?;
-        let output_weight = delta.t()?.matmul(&hidden)?;
-        let hidden_delta =
-            delta.matmul(&self.matrix(parts.output_weight.clone(), shape.outputs, shape.hidden)?)?;
+        let output_bias = column_sums(&delta, outputs);
+        let delta = Tensor::from_vec(delta, (positions.len(), outputs), &Device::Cpu)?;
+        let output_weight = product(&delta.t()?, &hidden)?;
+        let hidden_delta = product(&delta, &layers.output_weight)?;
         hidden_delta.inplace_op2(&hidden, &TimesSlope)?;
-        let hidden_bias = column_sums(&flat(&hidden_delta)?, shape.hidden);
-        let hidden_weight = hidden_delta.t()?.matmul(&inputs)?;
+        let hidden_weight = product(&hidden_delta.t()?, &inputs)?;
+        let hidden_bias = column_sums(&flat(&hidden_delta)?, self.shape.hidden);
 
         gradient.clear();
         gradient.extend(flat(&hidden_weight)?);
@@ -127,58 +123,52 @@ impl Network {
         Tensor::from_vec(dense, (positions.len(), width), &Device::Cpu)
     }
 
+    /// The parameters as tensors.
+    fn layers(&self) -> Result<Layers> {
+        let Shape { inputs, hidden, outputs, .. } = self.shape;
+        let [hidden_weight, hidden_bias, output_weight, output_bias] =
+            parts(&self.shape).map(|range| &self.parameters[range]);
+        Ok(Layers {
+            hidden_weight: Tensor::from_slice(hidden_weight, (hidden, inputs), &Device::Cpu)?,
+            hidden_bias: Tensor::from_slice(hidden_bias, hidden, &Device::Cpu)?,
+            output_weight: Tensor::from_slice(output_weight, (outputs, hidden), &Device::Cpu)?,
+            output_bias: Tensor::from_slice(output_bias, outputs, &Device::Cpu)?,
+        })
+    }
+}
+
+/// Where the hidden weights, hidden biases, output weights and output biases lie in the parameters.
+fn parts(shape: &Shape) -> [Range<usize>; 4] {
+    let mut end = 0;
+    [shape.hidden * shape.inputs, shape.hidden, shape.outputs * shape.hidden, shape.outputs].map(|length| {
+        end += length;
+        end - length..end
+    })
+}
+
+/// The parameters of a network as tensors.
+struct Layers {
+    /// `[hidden, inputs]`.
+    hidden_weight: Tensor,
+    /// `[hidden]`.
+    hidden_bias: Tensor,
+    /// `[outputs, hidden]`.
+    output_weight: Tensor,
+    /// `[outputs]`.
+    output_bias: Tensor,
+}
+
+impl Layers {
     /// What the hidden units say, `[positions, hidden]`.
     fn hidden(&self, inputs: &Tensor) -> Result<Tensor> {
-        let shape = &self.shape;
-        let parts = parts(shape);
-        let hidden =
-            inputs.matmul(&self.matrix(parts.hidden_weight.clone(), shape.hidden, shape.inputs)?.t()?)?;
-        let bias =
-            Tensor::from_slice(&self.parameters[parts.hidden_bias.clone()], shape.hidden, &Device::Cpu)?;
-        hidden.inplace_op2(&bias, &AddBiasThenSigmoid)?;
+        let hidden = product(inputs, &self.hidden_weight.t()?)?;
+        hidden.inplace_op2(&self.hidden_bias, &AddBiasThenSigmoid)?;
         Ok(hidden)
     }
 
     /// The outputs before their sigmoid, `[positions, outputs]`.
-    fn output_logits(&self, hidden: &Tensor) -> Result<Tensor> {
-        let shape = &self.shape;
-        let parts = parts(shape);
-        let bias =
-            Tensor::from_slice(&self.parameters[parts.output_bias.clone()], shape.outputs, &Device::Cpu)?;
-        hidden
-            .matmul(&self.matrix(parts.output_weight.clone(), shape.outputs, shape.hidden)?.t()?)?
-            .broadcast_add(&bias)
-    }
-
-    /// A part of the parameters as a matrix.
-    fn matrix(&self, range: Range<usize>, rows: usize, columns: usize) -> Result<Tensor> {
-        Tensor::from_slice(&self.parameters[range], (rows, columns), &Device::Cpu)
-    }
-}
-
-/// Where each tensor lies in the parameters.
-struct Parts {
-    /// `[hidden, inputs]`, row-major.
-    hidden_weight: Range<usize>,
-    /// `[hidden]`.
-    hidden_bias: Range<usize>,
-    /// `[outputs, hidden]`, row-major.
-    output_weight: Range<usize>,
-    /// `[outputs]`.
-    output_bias: Range<usize>,
-}
-
-fn parts(shape: &Shape) -> Parts {
-    let mut end = 0;
-    let mut next = |length: usize| {
-        end += length;
-        end - length..end
-    };
-    Parts {
-        hidden_weight: next(shape.hidden * shape.inputs),
-        hidden_bias: next(shape.hidden),
-        output_weight: next(shape.outputs * shape.hidden),
-        output_bias: next(shape.outputs),
+    fn logits(&self, hidden: &Tensor) -> Result<Tensor> {
+        product(hidden, &self.output_weight.t()?)?.broadcast_add(&self.output_bias)
     }
 }
 

@@ -45,23 +45,12 @@ pub async fn run(
     thread::Builder::new()
         .name("trainer".into())
         .spawn(move || {
-            let outcome = alone(|| train(&options, &mut coordination, &patience)).and_then(|outcome| outcome);
+            let outcome = train(&options, &mut coordination, &patience);
             // The receiver is gone when the caller was dropped: then nobody wants to know.
             let _ = done.send(outcome);
         })
         .map_err(|error| TrainerError::Fault(format!("its thread cannot start: {error}")))?;
     outcome.await.unwrap_or_else(|_| Err(TrainerError::Fault("its thread panicked".into())))
-}
-
-/// Runs `work` so that Candle stays on this thread: its matrix products ask for as many threads as there are cores, and
-/// those belong to the workers. A pool that consists of this thread alone gives them one.
-fn alone<T>(work: impl FnOnce() -> T) -> Result<T, TrainerError> {
-    let _pool = rayon::ThreadPoolBuilder::new()
-        .num_threads(1)
-        .use_current_thread()
-        .build()
-        .map_err(|error| TrainerError::Fault(format!("no pool of one thread: {error}")))?;
-    Ok(work())
 }
 
 /// Joins and learns, on the calling thread.
