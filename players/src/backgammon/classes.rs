@@ -100,11 +100,10 @@ mod tests {
 
     #[test]
     fn a_race_begins_when_the_rearmost_checkers_have_passed_each_other() {
-        // Slot 9 faces slot 14 of the other side: a checker there has just not passed, one on slot 13 has.
-        assert_eq!(class(HEALTHY, &[(7, 14), (14, 1)]), Some(PositionClass::Contact));
-        assert_eq!(class(HEALTHY, &[(7, 14), (13, 1)]), Some(PositionClass::Race));
+        // Slot 9 is slot 14 of the other side: a checker there beyond has not passed, one on this side of it has.
+        assert_eq!(class(HEALTHY, &[(10, 14), (15, 1)]), Some(PositionClass::Contact));
+        assert_eq!(class(HEALTHY, &[(10, 14), (13, 1)]), Some(PositionClass::Race));
         assert_eq!(class(&[(0, 1)], &[(22, 1)]), Some(PositionClass::Race));
-        assert_ne!(class(&[(0, 1)], &[(23, 1)]), Some(PositionClass::Race));
         assert_ne!(class(&[(0, 1)], &[(24, 1)]), Some(PositionClass::Race));
     }
 

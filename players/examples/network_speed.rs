@@ -1,0 +1,117 @@
+//! Measures how many positions a second networks judge, on one thread, by kernel:
+//! `cargo run --release -p ludus-players --example network_speed`.
+
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+use ludus_games::backgammon::Position;
+use ludus_games::{Backgammon, Game, Plays};
+use ludus_players::backgammon::{PubEval, Tesauro198, input_sets};
+use ludus_players::input_set::{InputSet, Inputs};
+use ludus_players::net_evaluator::NetEvaluator;
+use ludus_players::network::{Kernel, Network};
+use ludus_players::player::{Evaluator, Player};
+use ludus_players::weight_file::{Card, Shape, WeightFile};
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::{Rng, SeedableRng};
+
+/// How long each figure is measured.
+const DURATION: Duration = Duration::from_millis(400);
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let positions = candidates(40);
+    let inputs: Vec<Inputs> = positions.iter().map(tesauro).collect();
+    let active = inputs.iter().map(|inputs| inputs.indices.len()).sum::<usize>() as f64 / inputs.len() as f64;
+    println!("{} positions after plays, {active:.1} inputs not zero", positions.len());
+
+    let mut active = Inputs::default();
+    let write = rate(positions.len(), || {
+        for position in &positions {
+            Tesauro198.write(0, position, &mut active);
+            black_box(&active);
+        }
+    });
+    println!("{:30} {:>10.0}/s", "inputs alone", write);
+
+    for kernel in Kernel::available() {
+        for (width, hidden) in [(198, 40), (198, 80), (206, 120), (250, 128)] {
+            let weights = fresh(width, hidden)?;
+            let network = Network::new(&weights.networks[0]);
+            let mut kernel = kernel.clone();
+            let mut outputs = [0.0; 5];
+            let alone = rate(inputs.len(), || {
+                for inputs in &inputs {
+                    kernel.forward(&network, inputs, &mut outputs);
+                    black_box(&outputs);
+                }
+            });
+            let name = format!("{} {width}-{hidden}-5", kernel.name());
+            print!("{name:30} {alone:>10.0}/s");
+            if width == 198 {
+                let mut evaluator =
+                    NetEvaluator::new(Backgammon, &weights, &input_sets())?.with_kernel(kernel);
+                let mut chances = Vec::new();
+                let judged = rate(positions.len(), || {
+                    evaluator.judge(&positions, &mut chances);
+                    black_box(&chances);
+                });
+                print!(", with class, inputs and ordering {judged:>10.0}/s");
+            }
+            println!();
+        }
+    }
+    Ok(())
+}
+
+/// The fastest of some passes over `count` things, as things a second: other work on the machine only slows down.
+fn rate(count: usize, mut pass: impl FnMut()) -> f64 {
+    let start = Instant::now();
+    let mut fastest = Duration::MAX;
+    while start.elapsed() < DURATION {
+        let start = Instant::now();
+        pass();
+        fastest = fastest.min(start.elapsed());
+    }
+    count as f64 / fastest.as_secs_f64()
+}
+
+/// What a player judges in `games` games of PubEval against itself: the positions after all the plays of each roll.
+fn candidates(games: usize) -> Vec<Position> {
+    let mut rng = ChaCha8Rng::seed_from_u64(1);
+    let mut plays = Plays::new();
+    let mut positions = Vec::new();
+    for _ in 0..games {
+        let mut state = Backgammon.start();
+        let mut ply = 0;
+        while Backgammon.payoff(&state).is_none() {
+            let rolls = Backgammon.rolls(&state, ply);
+            let (roll, _) = rolls[rng.next_u32() as usize % rolls.len()];
+            Backgammon.plays(&state, roll, &mut plays);
+            positions.extend(plays.after.iter().filter(|after| Backgammon.payoff(after).is_none()));
+            state = plays.after[PubEval.choose(&state, roll, &plays, &mut rng)];
+            ply += 1;
+        }
+    }
+    positions
+}
+
+fn tesauro(position: &Position) -> Inputs {
+    let mut inputs = Inputs::default();
+    Tesauro198.write(0, position, &mut inputs);
+    inputs
+}
+
+fn fresh(width: usize, hidden: usize) -> Result<WeightFile, Box<dyn std::error::Error>> {
+    let card = Card {
+        game: Backgammon::NAME.to_owned(),
+        revision: Backgammon::REVISION,
+        inputs: Tesauro198.name().to_owned(),
+        ..Card::default()
+    };
+    let shapes: Vec<Shape> = Tesauro198
+        .classes()
+        .iter()
+        .map(|class| Shape { class: (*class).to_owned(), inputs: width, hidden, outputs: 5 })
+        .collect();
+    Ok(WeightFile::fresh(card, &shapes, 1)?)
+}
