@@ -46,17 +46,10 @@ impl Lessons {
 
     /// Forgets all lessons and keeps the memory.
     pub fn clear(&mut self) {
-        self.truncate(0);
-    }
-
-    /// Forgets all lessons but the first `len`.
-    pub fn truncate(&mut self, len: usize) {
-        if len < self.len() {
-            self.starts.truncate(len + 1);
-            self.indices.truncate(self.starts[len] as usize);
-            self.values.truncate(self.starts[len] as usize);
-            self.targets.truncate(len * self.outputs);
-        }
+        self.starts.truncate(1);
+        self.indices.clear();
+        self.values.clear();
+        self.targets.clear();
     }
 
     /// Adds a position. `target` has as many numbers as the network has outputs; they are near `[0, 1]`, and with luck
@@ -230,3 +223,6 @@ impl<G: Game> Teacher for GameTeacher<G> {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests;
