@@ -27,7 +27,7 @@ pub trait Chances:
     /// The nearest chances that are possible: every number in `[0, 1]` and in order (win >= win gammon >= ...).
     /// Non-finite numbers are left alone: they are an error elsewhere, not something to hide.
     fn ordered(self) -> Self;
-    /// Whether every number is finite, in `[0, 1]` and in order.
+    /// Whether every number is finite, in `[0, 1]` and in order, give or take the rounding of [`Chances::flipped`].
     fn is_valid(&self) -> bool;
     /// Turns a *difference* of two chances around, in place: what the other side sees. Constants cancel, so this
     /// differs from [`Chances::flipped`].

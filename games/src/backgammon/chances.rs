@@ -66,10 +66,13 @@ impl Chances for BackgammonChances {
     }
 
     fn is_valid(&self) -> bool {
+        // Turning chances around rounds them, so what is in order for one side may be a hair out of it for the other.
+        const ROUNDING: f32 = 1e-6;
         let [win, win_gammon, win_backgammon, lose_gammon, lose_backgammon] = self.0;
-        let falls = |chain: &[f32]| chain.windows(2).all(|pair| pair[0] >= pair[1]);
-        falls(&[1.0, win, win_gammon, win_backgammon, 0.0])
-            && falls(&[1.0 - win, lose_gammon, lose_backgammon, 0.0])
+        let falls = |chain: &[f32]| chain.windows(2).all(|pair| pair[0] + ROUNDING >= pair[1]);
+        self.0.iter().all(|p| (0.0..=1.0).contains(p))
+            && falls(&[win, win_gammon, win_backgammon])
+            && falls(&[1.0 - win, lose_gammon, lose_backgammon])
     }
 
     fn flip_difference(difference: &mut Self) {

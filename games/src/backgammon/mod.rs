@@ -1,10 +1,12 @@
 //! Backgammon, without the cube: rules, notations and game files.
 //!
 //! Read [`Position`] first, then [`Dice`] and [`Play`]. The notations follow: [`Position`] reads and writes position IDs
-//! and KEYs, [`MatchState`] match IDs, [`Xgid`] both in one line; plays are read and written through [`Game`].
+//! and KEYs, [`MatchState`] match IDs, [`Xgid`] both in one line; plays are read and written through [`Game`], and
+//! [`MatchFile`] writes whole games.
 
 mod chances;
 mod dice;
+mod match_file;
 mod match_id;
 mod move_notation;
 mod plays;
@@ -14,6 +16,7 @@ mod xgid;
 
 pub use chances::BackgammonChances;
 pub use dice::Dice;
+pub use match_file::MatchFile;
 pub use match_id::{GameState, MatchState, Seat};
 pub use plays::{OFF, Play, Step};
 pub use position::{BAR, CHECKERS, Position, PositionError};

@@ -1,5 +1,7 @@
 //! Plays as people write them: `8/5 6/5`, `24/18(2)`, `bar/22*`, `6/off`.
 
+use std::cmp::Reverse;
+
 use super::plays::{OFF, Play, Step};
 use super::position::{BAR, Position};
 use crate::{Backgammon, NotationError, Plays};
@@ -7,14 +9,14 @@ use crate::{Backgammon, NotationError, Plays};
 /// What is written when a roll cannot be played.
 const NO_PLAY: &str = "cannot move";
 
-/// Writes a play as GNU Backgammon does: rearmost checker first, the steps of one checker run together with only the
+/// Writes a play as GNU Backgammon does: rearmost checker first and then the shorter step, the steps of one checker run together with only the
 /// points where it hits in between, equal movements counted, a star at the first mention of a hit.
 pub(super) fn write(play: &Play) -> String {
     if play.steps().is_empty() {
         return NO_PLAY.to_owned();
     }
     let mut steps = play.steps().to_vec();
-    steps.sort_by_key(|step| (std::cmp::Reverse(step.from), landing(step.to)));
+    steps.sort_by_key(|step| Reverse((step.from, landing(step.to))));
     let mut hits: Vec<u8> = steps.iter().filter(|step| step.hits).map(|step| step.to).collect();
 
     // Each movement is the points one checker touches.

@@ -30,12 +30,6 @@ impl Play {
     pub fn steps(&self) -> &[Step] {
         &self.steps[..self.len as usize]
     }
-
-    fn then(mut self, step: Step) -> Play {
-        self.steps[self.len as usize] = step;
-        self.len += 1;
-        self
-    }
 }
 
 /// Fills `plays` with every legal play of `dice`: both dice when possible, the larger if either could be played but
@@ -43,148 +37,207 @@ impl Play {
 ///
 /// Order: the larger die first, then the smaller die first; within each, the rearmost checker first, step by step.
 pub(super) fn generate(position: &Position, dice: Dice, plays: &mut Plays<Backgammon>) {
-    let start = Node { position: *position, play: Play::default(), key: 0 };
-    let mut found = Found { plays, keys: [0; KEYS] };
-    found.plays.clear();
+    plays.clear();
+    let mut search = Search::new(position, plays);
+    let (high, low) = (dice.high(), dice.low());
     if dice.is_double() {
-        let mut longest = 0;
-        found.doubles(&start, dice.high(), BAR, &mut longest);
+        search.double(high, u32::MAX, 0, &mut 0);
     } else {
-        let (high, low) = (dice.high(), dice.low());
-        let high_first = found.both(&start, high, low);
-        let low_first = found.both(&start, low, high);
-        if !high_first && !low_first && !found.one(&start, high) {
-            found.one(&start, low);
+        search.both(high, low);
+        search.both(low, high);
+        if search.plays.is_empty() {
+            search.one(high);
+        }
+        if search.plays.is_empty() {
+            search.one(low);
         }
     }
-    if found.plays.is_empty() {
-        found.keep(&start);
+    if search.plays.is_empty() {
+        search.keep();
     }
+}
+
+/// The board while steps are made on it and taken back, and the plays found so far.
+struct Search<'a> {
+    plays: &'a mut Plays<Backgammon>,
+    /// The checkers, already seen by the other side: the mover's are `other`.
+    after: Position,
+    play: Play,
+    /// Bit `i`: the mover has a checker in its slot `i`.
+    men: u32,
+    /// Bit `i`: the mover's slot `i` is a point of the other side, which no step can reach. A play never changes that.
+    blocked: u32,
+    /// Sum of per-slot constants over the checkers moved: equal positions have equal keys.
+    key: u32,
+    /// Keys of the first plays found, parallel to `plays`.
+    keys: [u32; KEYS],
 }
 
 /// Keys kept for finding duplicates quickly; a longer list of plays is searched position by position.
-const KEYS: usize = 128;
+const KEYS: usize = 96;
 
-/// A position on the way, with the steps that led to it.
-struct Node {
-    position: Position,
-    play: Play,
-    /// Sum of per-slot constants over the checkers moved: equal positions have equal keys.
-    key: u64,
-}
-
-impl Node {
-    /// Moves one checker from slot `from` by `die`, when that is legal; the caller sees to the bar.
-    fn step(&self, from: usize, die: u8) -> Option<Node> {
-        let die = die as usize;
-        let Position { mut own, mut other } = self.position;
-        let mut key = self.key.wrapping_sub(OWN_KEYS[from]);
-        let mut hits = false;
-        let to = if from >= die {
-            let to = from - die;
-            match other[23 - to] {
-                0 => {}
-                1 => {
-                    hits = true;
-                    other[23 - to] = 0;
-                    other[BAR] += 1;
-                    key = key.wrapping_add(OTHER_KEYS[BAR]).wrapping_sub(OTHER_KEYS[23 - to]);
-                }
-                _ => return None,
-            }
-            own[to] += 1;
-            key = key.wrapping_add(OWN_KEYS[to]);
-            to as u8
-        } else {
-            let behind = if from + 1 == die { 6 } else { from + 1 };
-            if own[behind..].iter().any(|&n| n > 0) {
-                return None;
-            }
-            OFF
-        };
-        own[from] -= 1;
-        let play = self.play.then(Step { from: from as u8, to, hits });
-        Some(Node { position: Position { own, other }, play, key })
+impl<'a> Search<'a> {
+    fn new(position: &Position, plays: &'a mut Plays<Backgammon>) -> Self {
+        let (mut men, mut blocked) = (0, 0);
+        for slot in 0..=BAR {
+            men |= u32::from(position.own[slot] > 0) << slot;
+        }
+        for slot in 0..BAR {
+            blocked |= u32::from(position.other[slot] > 1) << (23 - slot);
+        }
+        let after = position.flipped();
+        Search { plays, after, play: Play::default(), men, blocked, key: 0, keys: [0; KEYS] }
     }
 
-    /// Every legal step of `die` from slot `rearmost` downwards, the rearmost checker first.
-    fn steps(&self, die: u8, rearmost: usize) -> impl Iterator<Item = (usize, Node)> {
-        let own = &self.position.own;
-        // A checker on the bar must enter before anything else moves.
-        let slots = if own[BAR] > 0 { BAR..=BAR } else { 0..=rearmost };
-        slots.rev().filter(|&from| own[from] > 0).filter_map(move |from| Some((from, self.step(from, die)?)))
+    /// The slots from which a checker can move by `die`, as bits.
+    #[inline]
+    fn sources(&self, die: u8) -> u32 {
+        const BAR_BIT: u32 = 1 << BAR;
+        let open = self.men & !(self.blocked << die) & (u32::MAX << die);
+        if self.men & BAR_BIT > 0 {
+            // A checker on the bar must enter before anything else moves.
+            return open & BAR_BIT;
+        }
+        if self.men >> 6 > 0 || self.men == 0 {
+            return open;
+        }
+        // All checkers are home: the die bears off from its own point, or from the rearmost below it.
+        let rearmost = self.men.ilog2();
+        let exact = self.men & 1 << (die - 1);
+        let lower = if rearmost < u32::from(die) { 1 << rearmost } else { 0 };
+        open | exact | lower
     }
-}
 
-/// The plays found so far.
-struct Found<'a> {
-    plays: &'a mut Plays<Backgammon>,
-    keys: [u64; KEYS],
-}
+    /// Makes a legal step; [`Search::undo`] takes the last one back.
+    #[inline]
+    fn make(&mut self, from: usize, die: u8) {
+        let mut step = Step { from: from as u8, to: OFF, hits: false };
+        if let Some(to) = from.checked_sub(usize::from(die)) {
+            step.to = to as u8;
+            let facing = &mut self.after.own[23 - to];
+            step.hits = *facing == 1;
+            if step.hits {
+                *facing = 0;
+                self.after.own[BAR] += 1;
+                self.key = self.key.wrapping_add(HIT_KEYS[to]);
+            }
+            self.after.other[to] += 1;
+            self.men |= 1 << to;
+            self.key = self.key.wrapping_add(KEYS_OF_SLOTS[to]);
+        }
+        let left = &mut self.after.other[from];
+        *left -= 1;
+        if *left == 0 {
+            self.men &= !(1 << from);
+        }
+        self.key = self.key.wrapping_sub(KEYS_OF_SLOTS[from]);
+        self.play.steps[usize::from(self.play.len)] = step;
+        self.play.len += 1;
+    }
 
-impl Found<'_> {
-    fn keep(&mut self, node: &Node) {
-        let after = node.position.flipped();
-        let count = self.plays.len();
-        let known = &self.keys[..count.min(KEYS)];
-        let repeated =
-            known.iter().enumerate().any(|(i, &key)| key == node.key && self.plays.after[i] == after)
-                || self.plays.after[known.len()..].contains(&after);
-        if repeated {
+    #[inline]
+    fn undo(&mut self) {
+        self.play.len -= 1;
+        // Unused steps are kept at their default, so that equal plays are equal.
+        let step = std::mem::take(&mut self.play.steps[usize::from(self.play.len)]);
+        let from = usize::from(step.from);
+        self.after.other[from] += 1;
+        self.men |= 1 << from;
+        self.key = self.key.wrapping_add(KEYS_OF_SLOTS[from]);
+        if step.to == OFF {
             return;
         }
-        if count < KEYS {
-            self.keys[count] = node.key;
+        let to = usize::from(step.to);
+        let left = &mut self.after.other[to];
+        *left -= 1;
+        if *left == 0 {
+            self.men &= !(1 << to);
         }
-        self.plays.moves.push(node.play);
-        self.plays.after.push(after);
+        self.key = self.key.wrapping_sub(KEYS_OF_SLOTS[to]);
+        if step.hits {
+            self.after.own[23 - to] = 1;
+            self.after.own[BAR] -= 1;
+            self.key = self.key.wrapping_sub(HIT_KEYS[to]);
+        }
     }
 
-    /// Plays both dice in this order; whether that was possible at all.
-    fn both(&mut self, start: &Node, first: u8, second: u8) -> bool {
-        let mut possible = false;
-        for (_, middle) in start.steps(first, BAR) {
-            for (_, end) in middle.steps(second, BAR) {
-                self.keep(&end);
-                possible = true;
+    fn keep(&mut self) {
+        self.plays.moves.push(self.play);
+        self.plays.after.push(self.after);
+    }
+
+    /// Keeps the play unless one that was kept leads to the same position.
+    fn keep_new(&mut self) {
+        let count = self.plays.len();
+        let known = &self.keys[..count.min(KEYS)];
+        // First without a branch for each key, which the compiler turns into few wide comparisons.
+        if known.iter().fold(false, |found, &key| found | (key == self.key)) {
+            let same = |(i, &key)| key == self.key && self.plays.after[i] == self.after;
+            if known.iter().enumerate().any(same) {
+                return;
             }
         }
-        possible
+        if count >= KEYS && self.plays.after[KEYS..].contains(&self.after) {
+            return;
+        }
+        if let Some(key) = self.keys.get_mut(count) {
+            *key = self.key;
+        }
+        self.keep();
     }
 
-    /// Plays one die alone; whether that was possible.
-    fn one(&mut self, start: &Node, die: u8) -> bool {
-        let mut possible = false;
-        for (_, end) in start.steps(die, BAR) {
-            self.keep(&end);
-            possible = true;
+    /// Plays both dice in this order.
+    fn both(&mut self, first: u8, second: u8) {
+        for from in rearmost_first(self.sources(first)) {
+            self.make(from, first);
+            for from in rearmost_first(self.sources(second)) {
+                self.make(from, second);
+                self.keep_new();
+                self.undo();
+            }
+            self.undo();
         }
-        possible
+    }
+
+    /// Plays one die alone.
+    fn one(&mut self, die: u8) {
+        for from in rearmost_first(self.sources(die)) {
+            self.make(from, die);
+            self.keep();
+            self.undo();
+        }
     }
 
     /// Plays a double. Any set of steps can be made rearmost first, so only that order is tried, which leaves no
     /// duplicates; a sequence shorter than the `longest` is dropped.
-    fn doubles(&mut self, node: &Node, die: u8, rearmost: usize, longest: &mut usize) {
-        let depth = node.play.steps().len();
-        let mut stuck = true;
-        if depth < 4 {
-            for (from, next) in node.steps(die, rearmost) {
-                stuck = false;
-                self.doubles(&next, die, from, longest);
-            }
+    fn double(&mut self, die: u8, allowed: u32, depth: usize, longest: &mut usize) {
+        let sources = if depth < 4 { self.sources(die) & allowed } else { 0 };
+        for from in rearmost_first(sources) {
+            self.make(from, die);
+            self.double(die, u32::MAX >> (31 - from), depth + 1, longest);
+            self.undo();
         }
-        if stuck && depth > 0 && depth >= *longest {
+        if sources == 0 && depth > 0 && depth >= *longest {
             if depth > *longest {
                 *longest = depth;
                 self.plays.clear();
             }
-            self.keep(node);
+            self.keep();
         }
     }
 }
 
-/// Constants whose sums tell positions apart: odd multiples of the golden ratio's bits, mixed (splitmix64).
-const fn keys(mut seed: u64) -> [u64; 25] {
+/// The slots of these bits, the highest first.
+fn rearmost_first(mut bits: u32) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let highest = bits.checked_ilog2()?;
+        bits ^= 1 << highest;
+        Some(highest as usize)
+    })
+}
+
+/// Constants whose sums tell positions apart: a counter mixed well (splitmix64).
+const fn keys(mut seed: u64) -> [u32; 25] {
     let mut keys = [0; 25];
     let mut slot = 0;
     while slot < 25 {
@@ -192,11 +245,13 @@ const fn keys(mut seed: u64) -> [u64; 25] {
         let mut z = seed;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        keys[slot] = z ^ (z >> 31);
+        keys[slot] = (z ^ (z >> 31)) as u32;
         slot += 1;
     }
     keys
 }
 
-static OWN_KEYS: [u64; 25] = keys(1);
-static OTHER_KEYS: [u64; 25] = keys(2);
+/// A checker of the mover in a slot.
+static KEYS_OF_SLOTS: [u32; 25] = keys(1);
+/// A blot hit in a slot of the mover.
+static HIT_KEYS: [u32; 25] = keys(2);

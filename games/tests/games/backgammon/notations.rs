@@ -1,7 +1,10 @@
 //! Positions, rolls and plays of backgammon as text.
 
-use ludus_games::backgammon::{BAR, Dice, MatchState, Position, PositionError, Xgid};
+use ludus_games::backgammon::{BAR, Dice, GameState, MatchState, Position, PositionError, Seat, Xgid};
 use ludus_games::{Backgammon, Game, Plays};
+use proptest::prelude::*;
+
+use super::positions;
 
 const START_ID: &str = "4HPwATDgc/ABMA";
 const START_KEY: &str = "OAHDPAABDAOAHDPAABDA";
@@ -165,12 +168,12 @@ fn plays_are_written_as_gnu_backgammon_writes_them() {
 #[test]
 fn hits_bar_and_off_are_read_and_written() {
     let entering = position(&[(BAR, 2), (5, 3)], &[(2, 1), (4, 2)]);
-    assert_eq!(read_and_write(&entering, "63", "bar/22* bar/19").as_deref(), Ok("bar/19 bar/22*"));
-    assert_eq!(read_and_write(&entering, "63", "25/19 25/22").as_deref(), Ok("bar/19 bar/22*"));
+    assert_eq!(read_and_write(&entering, "63", "bar/22* bar/19").as_deref(), Ok("bar/22* bar/19"));
+    assert_eq!(read_and_write(&entering, "63", "25/19 25/22").as_deref(), Ok("bar/22* bar/19"));
     assert_eq!(read_and_write(&entering, "33", "bar/22*(2) 22/19(2)").as_deref(), Ok("bar/22*/19(2)"));
     let bearing = position(&[(5, 2), (4, 1)], &[(0, 2)]);
     assert_eq!(read_and_write(&bearing, "66", "6/off(2) 5/off").as_deref(), Ok("6/off(2) 5/off"));
-    assert_eq!(read_and_write(&bearing, "64", "6/0 6/2").as_deref(), Ok("6/off 6/2"));
+    assert_eq!(read_and_write(&bearing, "64", "6/0 6/2").as_deref(), Ok("6/2 6/off"));
     assert_eq!(read_and_write(&bearing, "11", "6/5 6/5 5/4 5/4").as_deref(), Ok("6/4(2)"));
 }
 
@@ -227,4 +230,78 @@ fn a_match_id_says_cube_score_and_dice() {
     assert_eq!((state.length, state.score, state.cube_log2), (9, [2, 4], 1));
     assert_eq!(state.dice, Dice::new(5, 2));
     assert_eq!(state.to_string(), "QYkqASAAIAAA");
+}
+
+/// Any match, with scores and lengths up to the 15 bits they have.
+fn match_state() -> impl Strategy<Value = MatchState> {
+    let seat = || prop::sample::select(vec![Seat::Zero, Seat::One]);
+    let game_state = prop::sample::select(vec![
+        GameState::NotStarted,
+        GameState::Playing,
+        GameState::Over,
+        GameState::Resigned,
+        GameState::Dropped,
+    ]);
+    let cube = (0..=15u8, proptest::option::of(seat()), any::<bool>());
+    let turn = (seat(), seat(), proptest::option::of(positions::dice()));
+    let score = (0..32_768u16, 0..32_768u16, 0..32_768u16);
+    (cube, turn, score, game_state, 0..=3u8, any::<(bool, bool)>()).prop_map(
+        |(cube, turn, score, game_state, resigned, (crawford, jacoby))| MatchState {
+            cube_log2: cube.0,
+            cube_owner: cube.1,
+            doubled: cube.2,
+            on_roll: turn.0,
+            turn: turn.1,
+            dice: turn.2,
+            length: score.0,
+            score: [score.1, score.2],
+            crawford,
+            jacoby,
+            game_state,
+            resigned,
+        },
+    )
+}
+
+proptest! {
+    #[test]
+    fn odd_positions_survive_every_notation(position in positions::odd()) {
+        let texts = [position.id(), position.key_letters(), Xgid::of(position).to_string()];
+        for text in texts {
+            prop_assert_eq!(text.parse(), Ok(position), "{}", text);
+        }
+    }
+
+    #[test]
+    fn any_match_survives_its_id(state in match_state()) {
+        let text = state.to_string();
+        prop_assert_eq!(text.len(), 12);
+        prop_assert_eq!(text.parse(), Ok(state));
+    }
+
+    #[test]
+    fn whatever_an_xgid_can_say_survives_it(
+        position in positions::odd(), state in match_state(), beavers: bool, max_cube_log2 in 0..=15u8
+    ) {
+        let turn = if state.doubled { state.on_roll.other() } else { state.on_roll };
+        let money = state.length == 0;
+        let state = MatchState {
+            game_state: GameState::Playing,
+            resigned: 0,
+            turn,
+            dice: if state.doubled { None } else { state.dice },
+            crawford: state.crawford && !money,
+            jacoby: state.jacoby && money,
+            ..state
+        };
+        let xgid = Xgid { position, state, beavers: beavers && money, max_cube_log2 };
+        prop_assert_eq!(xgid.to_string().parse(), Ok(xgid));
+    }
+
+    #[test]
+    fn bytes_that_are_no_match_id_or_xgid_do_not_panic(bytes in proptest::collection::vec(any::<u8>(), 0..60)) {
+        let text = String::from_utf8_lossy(&bytes);
+        let _ = text.parse::<MatchState>();
+        let _ = format!("-b----E-C---eE---c-e----B-:{text}").parse::<Xgid>();
+    }
 }
