@@ -14,12 +14,11 @@ use tokio::sync::Notify;
 
 use crate::CoordinatorError;
 use crate::book::{Run, Series};
-use crate::gatekeeper;
 use crate::leases::SeriesBook;
 use crate::state::State;
 use crate::store::write::EndReason;
 use crate::store::{Folder, WeightFolder};
-use crate::{clock, series, status};
+use crate::{clock, condition, gatekeeper, series, status};
 
 /// What a coordinator needs to know.
 #[derive(Clone)]
@@ -158,12 +157,15 @@ impl Shared {
     }
 
     fn create_run(&self, config: &str, name: &str) -> Result<String, CoordinatorError> {
-        let config = RunConfig::parse(config)?;
+        let mut config = RunConfig::parse(config)?;
         let arena = self.options.registry.find(&config.game).ok_or_else(|| {
             let known = self.options.registry.games().join(", ");
             CoordinatorError::Settings(format!("there is no game {:?}; the games are {known}", config.game))
         })?;
         check_settings(&config, arena.as_ref())?;
+        if !config.gate.benchmark.is_empty() {
+            config.gate.benchmark = condition::checked_file(&config.gate.benchmark, arena.as_ref())?;
+        }
 
         let mut state = self.lock()?;
         let runs = &state.book().runs;
@@ -243,17 +245,10 @@ fn free_name(game: &str, taken: impl Fn(&str) -> bool) -> String {
 
 /// Checks what the configuration alone could not know.
 fn check_settings(config: &RunConfig, arena: &dyn Arena) -> Result<(), CoordinatorError> {
-    let sets = arena.input_sets();
-    if !sets.contains(&config.network.inputs.as_str()) {
-        return Err(CoordinatorError::Settings(format!(
-            "{} has no input set {:?}; its input sets are {}",
-            config.game,
-            config.network.inputs,
-            sets.join(", ")
-        )));
-    }
-    let rule = gatekeeper::rule(config, arena.max_points()).validated();
-    rule.map_err(|error| CoordinatorError::Settings(error.to_string()))?;
+    let network = &config.network;
+    let settings = |error: &dyn std::fmt::Display| CoordinatorError::Settings(error.to_string());
+    arena.shapes(&network.inputs, network.hidden).map_err(|error| settings(&error))?;
+    gatekeeper::rule(config, arena.max_points()).validated().map_err(|error| settings(&error))?;
     Ok(())
 }
 

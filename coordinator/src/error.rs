@@ -81,6 +81,16 @@ pub enum CoordinatorError {
     /// The run's configuration, checked against what this program knows.
     #[error("run configuration: {0}")]
     Settings(String),
+    /// The benchmark file of a run's gates.
+    #[error(
+        "the benchmark {file} of `gate.benchmark` cannot be used ({reason}): name a .bm file that the coordinator can read, or none"
+    )]
+    Benchmark {
+        /// The file.
+        file: String,
+        /// What is wrong with it.
+        reason: String,
+    },
     /// A name that cannot be a run's.
     #[error("{name:?} cannot name a run: use 1 to 64 letters, digits, '-', '_' or '.'")]
     RunName {

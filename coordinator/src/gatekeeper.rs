@@ -52,7 +52,8 @@ pub(crate) fn start(
         series: Series { settings, book: SeriesBook::default() },
         candidate,
         opponent: run.champion,
-        benchmark: run.config.gate.benchmark.is_empty().then(String::new),
+        // The first candidate has no champion to be compared with.
+        benchmark: (run.config.gate.benchmark.is_empty() || run.champion == 0).then(String::new),
         prefix: Prefix::new(),
         fold,
     };
@@ -97,6 +98,9 @@ pub(crate) fn stop(run: &mut Run, writer: &Writer<'_>, now: Millis) -> Result<()
     close(run, writer, EndReason::Stopped, VersionState::Published, now, told)
 }
 
+/// How long a decided gate knows the games that are out, so that they are logged when they come after all.
+const REMEMBERED: Millis = 3_600_000;
+
 /// Closes the gate: its series ends, its candidate becomes `state`, its report is kept. `told` replaces the verdict and
 /// its reason.
 fn close(
@@ -125,6 +129,11 @@ fn close(
         version.state = state;
     }
     run.decided.insert(gate.candidate, summary);
+    for series in &mut run.past_matches {
+        let forgotten = series.book.forget(now.saturating_sub(REMEMBERED));
+        forgotten.into_iter().try_for_each(|lease| writer.forget_block(lease))?;
+    }
+    run.past_matches.retain(|series| !series.book.blocks().is_empty());
     if !gate.series.book.blocks().is_empty() {
         run.past_matches.push(gate.series);
     }

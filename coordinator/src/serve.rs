@@ -40,10 +40,12 @@ impl Coordinator {
         shutdown: CancellationToken,
     ) -> Result<(), CoordinatorError> {
         self.check_reach(listener.local_addr().map_err(CoordinatorError::Server)?)?;
+        self.shared.options.stream.check().await?;
         let streams = self.shared.open_streams().await?;
         // The outbox is emptied to the end, so it stops after the server.
         let stop_outbox = CancellationToken::new();
         let outbox = tokio::spawn(Arc::clone(&self.shared).run_outbox(streams, stop_outbox.clone()));
+        let conditions = tokio::spawn(Arc::clone(&self.shared).run_conditions(shutdown.clone()));
 
         let listener = listener.tap_io(|connection| {
             // Answers are small and waited for.
@@ -62,8 +64,11 @@ impl Coordinator {
             }
         };
         stop_outbox.cancel();
-        // A panic there has been reported by the panic itself.
-        let _ = outbox.await;
+        for task in [outbox, conditions] {
+            if let Err(failed) = task.await {
+                tracing::error!("a task of the coordinator broke off: {failed}");
+            }
+        }
         served
     }
 

@@ -149,9 +149,12 @@ impl From<CoordinatorError> for Status {
         use CoordinatorError as E;
         let message = error.to_string();
         match error {
-            E::Config(_) | E::Settings(_) | E::RunName { .. } | E::Request(_) | E::Weights { .. } => {
-                Status::invalid_argument(message)
-            }
+            E::Config(_)
+            | E::Settings(_)
+            | E::Benchmark { .. }
+            | E::RunName { .. }
+            | E::Request(_)
+            | E::Weights { .. } => Status::invalid_argument(message),
             E::NoRun { .. } | E::NoVersion { .. } | E::NoWeights { .. } | E::NothingHere { .. } => {
                 Status::not_found(message)
             }

@@ -1,15 +1,13 @@
 //! What a trainer does: it joins, publishes and reports.
 
-use std::sync::Arc;
-
-use ludus_players::arena::{Arena, Seating, Source};
+use ludus_players::arena::Arena;
 use ludus_players::weight_file::{Digest, WeightFile};
 use ludus_proto::v1::{
     JoinReply, JoinRequest, Progress, PublishReply, PublishRequest, ReportReply, ReportRequest,
 };
 
 use crate::CoordinatorError;
-use crate::book::{Book, Run, Version, VersionState};
+use crate::book::{Book, Run, RunId, Version, VersionState};
 use crate::coordinator::Shared;
 use crate::gatekeeper;
 use crate::leases::Millis;
@@ -52,43 +50,52 @@ impl Shared {
         request: &PublishRequest,
         now: Millis,
     ) -> Result<PublishReply, CoordinatorError> {
-        let sha256 = Digest::of(&request.weights);
-        let arena = {
-            let state = self.lock()?;
-            let run = fenced(state.book(), &request.run, request.fence)?;
+        let refused = |reason| CoordinatorError::Weights { run: request.run.clone(), reason };
+        let bytes = &request.weights;
+        if bytes.len() > MOST_WEIGHTS {
+            return Err(refused(format!("they have {} bytes, and the limit is {MOST_WEIGHTS}", bytes.len())));
+        }
+        let progress = request.progress.clone().unwrap_or_default();
+        check_progress(&progress)?;
+        let sha256 = Digest::of(bytes);
+        let place = format!("published by fence {}", request.fence);
+        let file = WeightFile::from_bytes(bytes, &place).map_err(|error| refused(error.to_string()))?;
+        let parent = parent_of(&file).map_err(refused)?;
+        // Asked twice, because the bytes are put on the disk without the lock.
+        let check = |book: &Book| -> Result<Checked, CoordinatorError> {
+            let run = fenced(book, &request.run, request.fence)?;
             if let Some(version) = run.versions.iter().find(|version| version.sha256 == sha256) {
-                return Ok(PublishReply { version: version.number });
+                return Ok(Checked::Known(version.number));
             }
-            self.arena(run)?.clone()
+            let arena = self.arena(run)?;
+            check_file(&file, run, arena.as_ref()).map_err(refused)?;
+            Ok(Checked::New { run: run.id, version: run.latest() + 1, max_points: arena.max_points() })
         };
-        // Reading, checking and writing weights takes time, so it is done without the lock.
-        let file = self.check_weights(request, sha256, arena.as_ref())?;
-        let parent = parent_of(&file).map_err(|reason| refused(request, reason))?;
-        self.weights.keep(sha256, &request.weights)?;
+        if let Checked::Known(version) = check(self.lock()?.book())? {
+            return Ok(PublishReply { version });
+        }
+        self.weights.keep(sha256, bytes)?;
 
         let mut state = self.lock()?;
-        let run = fenced(state.book(), &request.run, request.fence)?;
-        if let Some(version) = run.versions.iter().find(|version| version.sha256 == sha256) {
-            return Ok(PublishReply { version: version.number });
-        }
-        check_card(&file, run).map_err(|reason| refused(request, reason))?;
-        let id = run.id;
+        let (id, number, max_points) = match check(state.book())? {
+            Checked::Known(version) => return Ok(PublishReply { version }),
+            Checked::New { run, version, max_points } => (run, version, max_points),
+        };
         let version = Version {
-            number: run.latest() + 1,
+            number,
             state: VersionState::Published,
             sha256,
             parent,
-            size: request.weights.len() as u64,
+            size: bytes.len() as u64,
             published_at: now / 1000,
-            progress: request.progress.clone().unwrap_or_default(),
+            progress,
         };
-        let number = version.number;
         state.step(|book, writer| {
             writer.new_version(id, &version)?;
             if let Some(run) = book.runs.get_mut(&id) {
                 run.versions.push(version);
             }
-            gatekeeper::start(book, writer, id, arena.max_points(), now)
+            gatekeeper::start(book, writer, id, max_points, now)
         })?;
         drop(state);
         self.gate_bell.notify_one();
@@ -123,33 +130,14 @@ impl Shared {
         })?;
         Ok(reply)
     }
-
-    /// The weights of a publication, if players can be made of them.
-    fn check_weights(
-        &self,
-        request: &PublishRequest,
-        sha256: Digest,
-        arena: &dyn Arena,
-    ) -> Result<WeightFile, CoordinatorError> {
-        let bytes = &request.weights;
-        if bytes.len() > MOST_WEIGHTS {
-            return Err(refused(request, format!("{} bytes, and the limit is {MOST_WEIGHTS}", bytes.len())));
-        }
-        let place = format!("weights published for run {}", request.run);
-        let file =
-            WeightFile::from_bytes(bytes, &place).map_err(|error| refused(request, error.to_string()))?;
-        let source = Source::Weights { digest: sha256, file: Arc::new(file.clone()) };
-        let seat = Seating { source, plies: 0 };
-        // A table is where weights, game and input set meet.
-        let series = crate::series::self_play(&Default::default(), 0);
-        arena.table(&series, [&seat, &seat]).map_err(|error| refused(request, error.to_string()))?;
-        check_progress(&request.progress.clone().unwrap_or_default())?;
-        Ok(file)
-    }
 }
 
-fn refused(request: &PublishRequest, reason: String) -> CoordinatorError {
-    CoordinatorError::Weights { run: request.run.clone(), reason }
+/// What publishing some bytes means.
+enum Checked {
+    /// They are this version already.
+    Known(u64),
+    /// They become a version.
+    New { run: RunId, version: u64, max_points: u32 },
 }
 
 /// The run a trainer means; with an empty name the only active one.
@@ -184,32 +172,25 @@ fn check_progress(progress: &Progress) -> Result<(), CoordinatorError> {
     Ok(())
 }
 
-/// Whether the file's card agrees with the run it is published in.
-fn check_card(file: &WeightFile, run: &Run) -> Result<(), String> {
+/// Whether the file is what this run trains: by its card, and by the sizes of its networks.
+fn check_file(file: &WeightFile, run: &Run, arena: &dyn Arena) -> Result<(), String> {
     let (card, next) = (&file.card, run.latest() + 1);
-    let wrong = |what: &str, found: &dyn std::fmt::Display, wanted: &dyn std::fmt::Display| {
-        Err(format!("its card says {what} {found}, and this is {what} {wanted}"))
-    };
-    if card.game != run.config.game {
-        return wrong("game", &card.game, &run.config.game);
+    let pairs = [
+        ("game", card.game.clone(), run.config.game.clone()),
+        ("revision", card.revision.to_string(), run.revision.to_string()),
+        ("input set", card.inputs.clone(), run.config.network.inputs.clone()),
+        ("run", card.run.clone(), run.name.clone()),
+        ("version", card.version.to_string(), next.to_string()),
+    ];
+    if let Some((what, found, wanted)) = pairs.iter().find(|(_, found, wanted)| found != wanted) {
+        return Err(format!("their card says {what} {found:?}, and this is {what} {wanted:?}"));
     }
-    if card.revision != run.revision {
-        return wrong("revision", &card.revision, &run.revision);
-    }
-    if card.inputs != run.config.network.inputs {
-        return wrong("input set", &card.inputs, &run.config.network.inputs);
-    }
-    if card.run != run.name {
-        return wrong("run", &card.run, &run.name);
-    }
-    if card.version != next {
-        return wrong("version", &card.version, &next);
-    }
-    let hidden = run.config.network.hidden;
-    if let Some(network) = file.networks.iter().find(|network| network.hidden != hidden) {
+    let network = &run.config.network;
+    let shapes = arena.shapes(&network.inputs, network.hidden).map_err(|error| error.to_string())?;
+    if file.shapes() != shapes {
         return Err(format!(
-            "its {} network has {} hidden units, and this run has {hidden}",
-            network.class, network.hidden
+            "their networks are not those of the run, which read {} with {} hidden units",
+            network.inputs, network.hidden
         ));
     }
     Ok(())
@@ -218,8 +199,9 @@ fn check_card(file: &WeightFile, run: &Run) -> Result<(), String> {
 fn parent_of(file: &WeightFile) -> Result<Vec<u8>, String> {
     match file.card.parent.as_str() {
         "" => Ok(Vec::new()),
-        parent => {
-            parent.parse().map(|Digest(sum)| sum.to_vec()).map_err(|error| format!("its parent: {error}"))
-        }
+        parent => parent
+            .parse()
+            .map(|Digest(sum)| sum.to_vec())
+            .map_err(|error| format!("their card's parent: {error}")),
     }
 }
