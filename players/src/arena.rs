@@ -4,12 +4,16 @@
 //! name a game themselves, so a fourth game changes none of them.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use ludus_games::NotationError;
 use ludus_proto::v1::player_ref::Who;
 use ludus_proto::v1::{GameRecord, PlayerRef, Series};
 
+use crate::analyst::Analyst;
+use crate::benchmark::{BenchmarkError, BenchmarkReport};
 use crate::lessons::Teacher;
+use crate::speed::Speed;
 use crate::weight_file::{Digest, Shape, WeightFile};
 
 /// A player as something that can be built: by name, or from weights.
@@ -75,6 +79,29 @@ pub trait Arena: Send + Sync {
     fn shapes(&self, inputs: &str, hidden: usize) -> Result<Vec<Shape>, ArenaError>;
     /// Who makes lessons of this game's records for networks like these, leaning on their judgement.
     fn teacher(&self, weights: &WeightFile) -> Result<Box<dyn Teacher>, ArenaError>;
+
+    /// Who looks at positions, with the judgement of a player or with the rules alone.
+    fn analyst(&self, player: Option<&Seating>) -> Result<Box<dyn Analyst>, ArenaError> {
+        let _ = player;
+        Err(ArenaError::Unsupported { game: self.game(), what: "analysis of positions" })
+    }
+
+    /// Scores a player on the text of a benchmark file. `file` and `name` are the file and the player for people.
+    fn score(
+        &self,
+        (file, text): (&str, &str),
+        (name, player): (&str, &Seating),
+        threads: usize,
+    ) -> Result<BenchmarkReport, ArenaError> {
+        let _ = (file, text, name, player, threads);
+        Err(ArenaError::Unsupported { game: self.game(), what: "benchmarks" })
+    }
+
+    /// Measures for `duration` how fast a player judges and plays.
+    fn speed(&self, player: &Seating, threads: usize, duration: Duration) -> Result<Speed, ArenaError> {
+        let _ = (player, threads, duration);
+        Err(ArenaError::Unsupported { game: self.game(), what: "measurements of speed" })
+    }
 }
 
 /// Plays games of one series, each a pure function of its number.
@@ -156,6 +183,17 @@ pub enum ArenaError {
     /// A game that could not be played.
     #[error(transparent)]
     Play(#[from] PlayError),
+    /// A benchmark that cannot be read.
+    #[error(transparent)]
+    Benchmark(#[from] BenchmarkError),
+    /// Something this game does not offer.
+    #[error("{game} offers no {what}")]
+    Unsupported {
+        /// The game.
+        game: &'static str,
+        /// What was asked for.
+        what: &'static str,
+    },
     /// The settings make no sense together.
     #[error("{0}")]
     Settings(String),

@@ -5,17 +5,24 @@
 //! replaying it), [`matches`], and [`arena`], through which the processes of a cluster see a game without knowing
 //! which. One folder per game holds what is particular to it.
 
+pub mod analyst;
 pub mod arena;
 pub mod backgammon;
+pub mod benchmark;
 pub mod dice;
 pub mod game_arena;
 pub mod input_set;
 pub mod lessons;
 pub mod luck;
+pub mod matches;
 pub mod net_evaluator;
 pub mod network;
 pub mod player;
 pub mod record;
+pub mod search;
 pub mod spec;
+pub mod speed;
 pub mod table;
+#[cfg(test)]
+mod toys;
 pub mod weight_file;

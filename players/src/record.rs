@@ -243,3 +243,6 @@ impl Encoding {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -187,3 +187,6 @@ pub fn describe(player: &PlayerRef) -> String {
         None => "nobody".into(),
     }
 }
+
+#[cfg(test)]
+mod tests;

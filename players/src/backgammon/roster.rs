@@ -17,6 +17,6 @@ impl Roster for Backgammon {
     }
 
     fn input_sets(&self) -> Vec<Arc<dyn InputSet<Self>>> {
-        vec![]
+        super::input_sets()
     }
 }
