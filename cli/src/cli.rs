@@ -16,7 +16,7 @@ Example: learn backgammon for ten minutes, then see what came of it
   ludus versions"
 )]
 pub struct Cli {
-    /// More log lines on standard error (-v for information, -vv for debugging); RUST_LOG is heeded too
+    /// More log lines on standard error; RUST_LOG=debug and the like are heeded too
     #[arg(short, long, global = true, action = ArgAction::Count)]
     pub verbose: u8,
     /// What to do.
@@ -46,6 +46,17 @@ pub enum Command {
     /// Show the configuration of a run, every key with its meaning
     #[command(subcommand)]
     Config(commands::config::Action),
+    /// Let two players play pairs of games on the same dice
+    Match(commands::r#match::Args),
+    /// Score players on decisions whose best plays are known
+    #[command(subcommand)]
+    Benchmark(commands::benchmark::Action),
+    /// List the legal plays of a roll, with equities if a player is named
+    Moves(commands::moves::Args),
+    /// Show what a player thinks of positions
+    Evaluate(commands::evaluate::Args),
+    /// Measure how fast this machine judges positions and plays games
+    Speed(commands::speed::Args),
 }
 
 impl Command {
@@ -60,18 +71,16 @@ impl Command {
             Command::Versions(args) => commands::versions::run(args),
             Command::Weights(action) => commands::weights::run(action),
             Command::Config(action) => commands::config::run(action),
+            Command::Match(args) => commands::r#match::run(args),
+            Command::Benchmark(action) => commands::benchmark::run(action),
+            Command::Moves(args) => commands::moves::run(args),
+            Command::Evaluate(args) => commands::evaluate::run(args),
+            Command::Speed(args) => commands::speed::run(args),
         }
     }
-}
 
-/// Sends log lines to standard error: warnings, and more with `-v` or by `RUST_LOG`.
-pub fn log_to_stderr(verbose: u8) {
-    let default = match verbose {
-        0 => "warn",
-        1 => "info",
-        _ => "debug",
-    };
-    let filter = tracing_subscriber::EnvFilter::try_from_default_env()
-        .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new(default));
-    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_target(false).init();
+    /// Whether this is a role of a cluster, which runs until it is told to stop.
+    pub fn stays_running(&self) -> bool {
+        matches!(self, Command::Coordinator(_) | Command::Worker(_) | Command::Trainer(_))
+    }
 }

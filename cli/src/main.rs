@@ -2,14 +2,23 @@
 
 mod cli;
 mod commands;
+mod config_file;
+mod coordinator_client;
 mod exit;
+mod game;
+mod input;
 mod local_run;
+mod log;
+mod output;
 mod players;
+mod report;
+mod roles;
+mod signals;
 
 use clap::Parser;
 
 fn main() -> std::process::ExitCode {
     let cli = cli::Cli::parse();
-    cli::log_to_stderr(cli.verbose);
+    log::begin(cli.verbose, cli.command.stays_running());
     exit::code_of(cli.command.run())
 }

@@ -1,9 +1,13 @@
-//! From a PLAYER on the command line to a player: `champion`, `v12@1ply`, `pubeval`, `weights.safetensors`.
+//! From a PLAYER on the command line to a player: `champion`, `v12@1ply`, `pubeval`, `./weights.safetensors`.
 
-use anyhow::Result;
-use ludus_players::arena::{Arena, Seating};
+use std::sync::Arc;
 
-use crate::local_run::RunPlace;
+use anyhow::{Context, Result, bail};
+use ludus_players::arena::{Arena, Seating, Source};
+use ludus_players::spec::{Named, PlayerSpec};
+use ludus_players::weight_file::WeightFile;
+
+use crate::local_run::{RunPlace, Which};
 
 /// Where versions of a run are looked up when a PLAYER names one.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -18,6 +22,32 @@ pub struct PlayerPlace {
 /// Finds the player that `spec` names: a baseline, a weight file's path, or a version of a run (`champion`, `latest`,
 /// `v12`), each with an optional search depth (`@1ply`).
 pub fn resolve(spec: &str, arena: &dyn Arena, place: &PlayerPlace) -> Result<Seating> {
-    let _ = (spec, arena, place);
-    anyhow::bail!("not built yet")
+    let PlayerSpec { who, plies } = PlayerSpec::parse(spec, arena)?;
+    let source = match who {
+        Named::Baseline(name) => Source::Baseline(name),
+        Named::File(path) => {
+            let (file, digest) = WeightFile::read(&path)?;
+            Source::Weights { digest, file: Arc::new(file) }
+        }
+        Named::Champion => version(spec, Which::Champion, arena, place)?,
+        Named::Latest => version(spec, Which::Latest, arena, place)?,
+        Named::Version(number) => version(spec, Which::Number(number), arena, place)?,
+    };
+    Ok(Seating { source, plies })
+}
+
+fn version(spec: &str, which: Which, arena: &dyn Arena, place: &PlayerPlace) -> Result<Source> {
+    let looked_up = || {
+        let runs = place.place.read()?;
+        let run = runs.run(place.run.as_deref().unwrap_or_default())?;
+        if run.game != arena.game() {
+            bail!("run {} plays {}, not {}: name another with --run", run.run, run.game, arena.game());
+        }
+        let versions = runs.versions(&run.run)?;
+        let version = which.among(&versions).with_context(|| format!("run {}", run.run))?;
+        let (digest, bytes) = runs.weights(version)?;
+        let file = WeightFile::from_bytes(&bytes, &format!("v{} of run {}", version.version, run.run))?;
+        Ok(Source::Weights { digest, file: Arc::new(file) })
+    };
+    looked_up().with_context(|| format!("player {spec}"))
 }

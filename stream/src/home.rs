@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::redis_link::without_credentials;
+use crate::redis_link::{Link, without_credentials};
 use crate::{GameStream, LocalStream, RedisStream, StreamError};
 
 /// Where the streams of runs live.
@@ -23,6 +23,14 @@ pub enum StreamHome {
 }
 
 impl StreamHome {
+    /// Fails, with what to do, when there is no Redis at the address. Makes no stream.
+    pub async fn check(&self) -> Result<(), StreamError> {
+        match self {
+            StreamHome::Redis { url } => Link::new(url)?.check().await,
+            StreamHome::Local { .. } => Ok(()),
+        }
+    }
+
     /// Opens the stream of `run`, which is made when needed. Fails at once, with what to do, when Redis is not there.
     pub async fn open(&self, run: &str) -> Result<Arc<dyn GameStream>, StreamError> {
         Ok(match self {

@@ -73,6 +73,16 @@ impl Link {
         }
     }
 
+    /// Whether a Redis answers there that will take commands, now or when it has loaded its data.
+    pub(crate) async fn check(&self) -> Result<(), StreamError> {
+        let mut ping = Pipeline::new();
+        ping.cmd("PING").ignore();
+        match self.query::<()>(&ping).await {
+            Err(error) if error.is_io_error() || !is_passing(&error) => Err(self.error(error)),
+            _ => Ok(()),
+        }
+    }
+
     /// What a failure means to the caller of the stream.
     pub(crate) fn error(&self, cause: RedisError) -> StreamError {
         StreamError::from_redis(&self.address, cause)

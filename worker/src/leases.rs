@@ -10,7 +10,6 @@ use ludus_proto::v1::acquire_reply::Answer;
 use ludus_proto::v1::player_ref::Who;
 use ludus_proto::v1::{AcquireRequest, Lease, PlayableGame, PlayerRef, ReleaseRequest};
 use tokio::sync::mpsc;
-use tonic::Code;
 
 use crate::WorkerError;
 use crate::backoff::{Backoff, jittered};
@@ -108,10 +107,7 @@ async fn acquire(desk: &Desk, rate: f64) -> Result<Option<Lease>, WorkerError> {
                         .into(),
                 });
             }
-            Err(status)
-                if may_pass(&status)
-                    || matches!(status.code(), Code::NotFound | Code::FailedPrecondition) =>
-            {
+            Err(status) if may_pass(&status) => {
                 desk.coordinator_away("asking for a lease", &status);
                 pause(desk, backoff.next()).await;
             }

@@ -1,13 +1,35 @@
-//! `ludus config`.
+//! `ludus config show`: the configuration of a run, every key with its meaning.
 
-/// What to do.
+use std::io::Write;
+use std::path::PathBuf;
+
+use anyhow::Result;
+use ludus_config::RunConfig;
+
+use crate::config_file;
+
+/// What to do with a configuration.
 #[derive(Debug, clap::Subcommand)]
 pub enum Action {
-    /// Show it
-    Show,
+    /// Print every key with its meaning and value, as a file to start from
+    #[command(after_help = "\
+Examples:
+  ludus config show > run.toml               the defaults, to be edited
+  ludus config show --config run.toml        checks the file and adds the keys it leaves out")]
+    Show {
+        /// Configuration to check and complete [default: the defaults alone]
+        #[arg(long, value_name = "FILE")]
+        config: Option<PathBuf>,
+    },
 }
 
-/// Runs it.
-pub fn run(_action: Action) -> anyhow::Result<()> {
-    anyhow::bail!("not built yet")
+/// Does it.
+pub fn run(action: Action) -> Result<()> {
+    let Action::Show { config } = action;
+    let config = match config {
+        Some(path) => config_file::read(&path)?,
+        None => RunConfig::default(),
+    };
+    std::io::stdout().write_all(config.to_toml().as_bytes())?;
+    Ok(())
 }

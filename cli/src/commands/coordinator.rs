@@ -1,10 +1,61 @@
-//! `ludus coordinator`.
+//! `ludus coordinator`: serves runs to workers, trainers and people.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use anyhow::Result;
+use ludus_coordinator::{Coordinator, CoordinatorOptions};
+use ludus_players::arena::Registry;
+use ludus_stream::StreamHome;
+
+use crate::local_run::Served;
+use crate::{roles, signals};
 
 /// Arguments.
 #[derive(Debug, clap::Args)]
-pub struct Args {}
+#[command(after_help = "\
+Example: a cluster on one machine, each line in a terminal of its own
+  ludus coordinator --dir data --redis redis://127.0.0.1:6379
+  ludus run create --coordinator http://127.0.0.1:7777
+  ludus trainer --coordinator http://127.0.0.1:7777 --redis redis://127.0.0.1:6379 --dir trainer
+  ludus worker --coordinator http://127.0.0.1:7777")]
+pub struct Args {
+    /// Folder for its state and the weight files; made when needed
+    #[arg(long, value_name = "DIR")]
+    dir: PathBuf,
+    /// Address to listen on; port 0 takes any free one
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:7777")]
+    listen: SocketAddr,
+    /// Redis that carries the games to the trainers [default: a file in DIR, for a trainer on this machine]
+    #[arg(long, value_name = "URL", env = "LUDUS_REDIS")]
+    redis: Option<String>,
+    /// Listen beyond this machine although nobody has to show who he is
+    #[arg(long)]
+    insecure: bool,
+}
 
-/// Runs it.
-pub fn run(_args: Args) -> anyhow::Result<()> {
-    anyhow::bail!("not built yet")
+/// Serves until it is told to stop.
+pub fn run(args: Args) -> Result<()> {
+    roles::runtime()?.block_on(serve(args))
+}
+
+async fn serve(args: Args) -> Result<()> {
+    let told_to_stop = signals::told_to_stop()?;
+    let stream = match args.redis {
+        Some(url) => StreamHome::Redis { url },
+        None => StreamHome::Local { folder: args.dir.clone() },
+    };
+    stream.check().await?;
+    let coordinator = Coordinator::open(CoordinatorOptions {
+        dir: args.dir.clone(),
+        stream,
+        registry: Registry::standard(),
+        insecure: args.insecure,
+    })?;
+    let listener = coordinator.bind(args.listen).await?;
+    let url = format!("http://{}", listener.local_addr()?);
+    let _served = Served::note(&args.dir, &url);
+    println!("coordinator at {url}, data in {}", args.dir.display());
+    coordinator.serve(listener, told_to_stop).await?;
+    Ok(())
 }

@@ -3,11 +3,17 @@
 //! The cluster: [`train`], [`coordinator`], [`trainer`], [`worker`]. Its runs: [`run`], [`versions`], [`weights`],
 //! [`config`]. Players without a cluster: the rest.
 
+pub mod benchmark;
 pub mod config;
 pub mod coordinator;
+pub mod evaluate;
+pub mod r#match;
+pub mod moves;
 pub mod run;
+pub mod speed;
 pub mod train;
 pub mod trainer;
 pub mod versions;
 pub mod weights;
+pub mod weights_show;
 pub mod worker;

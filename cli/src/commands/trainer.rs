@@ -1,10 +1,95 @@
-//! `ludus trainer`.
+//! `ludus trainer`: learns from the games of a run and publishes versions.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use anyhow::Result;
+use ludus_players::arena::Registry;
+use ludus_stream::StreamHome;
+use ludus_trainer::{TrainerOptions, TrainerSnapshot, TrainerStats};
+
+use crate::report::grouped;
+use crate::{roles, signals};
 
 /// Arguments.
 #[derive(Debug, clap::Args)]
-pub struct Args {}
+#[command(after_help = "\
+Example:
+  ludus trainer --coordinator http://127.0.0.1:7777 --redis redis://127.0.0.1:6379 --dir trainer")]
+pub struct Args {
+    /// Address of the coordinator; the trainer waits for it when it is away
+    #[arg(long, value_name = "URL", env = "LUDUS_COORDINATOR")]
+    coordinator: String,
+    /// Redis that carries the games, the same as the coordinator's
+    #[arg(long, value_name = "URL", env = "LUDUS_REDIS", required_unless_present = "stream_dir")]
+    redis: Option<String>,
+    /// Instead of --redis: the folder of a coordinator on this machine that runs without one
+    #[arg(long, value_name = "DIR", conflicts_with = "redis")]
+    stream_dir: Option<PathBuf>,
+    /// Folder for its checkpoints; the same after a restart
+    #[arg(long, value_name = "DIR")]
+    dir: PathBuf,
+    /// Name of the run [default: the only active one]
+    #[arg(long, value_name = "RUN", default_value = "", hide_default_value = true)]
+    run: String,
+    /// Name under which it reads the games; the same after a restart
+    #[arg(long, value_name = "NAME", default_value = "trainer")]
+    name: String,
+}
 
-/// Runs it.
-pub fn run(_args: Args) -> anyhow::Result<()> {
-    anyhow::bail!("not built yet")
+/// Trains until the run is over or it is told to stop.
+pub fn run(args: Args) -> Result<()> {
+    roles::runtime()?.block_on(train(args))
+}
+
+async fn train(args: Args) -> Result<()> {
+    let told_to_stop = signals::told_to_stop()?;
+    let stream = match (args.redis, args.stream_dir) {
+        (None, Some(folder)) => StreamHome::Local { folder },
+        (url, _) => StreamHome::Redis { url: url.unwrap_or_default() },
+    };
+    stream.check().await?;
+    tracing::info!("training for {} from {stream}", args.coordinator);
+    let stats = Arc::new(TrainerStats::default());
+    let options = TrainerOptions {
+        coordinator: args.coordinator,
+        run: args.run,
+        stream,
+        dir: args.dir,
+        name: args.name,
+        registry: Registry::standard(),
+    };
+    let training = ludus_trainer::run(options, told_to_stop.clone(), stats.clone());
+    tokio::pin!(training);
+    let mut before = stats.snapshot();
+    let outcome = loop {
+        tokio::select! {
+            outcome = &mut training => break outcome,
+            () = tokio::time::sleep(roles::NEWS) => {
+                let now = stats.snapshot();
+                tracing::info!("{}", news(&before, &now));
+                before = now;
+            }
+        }
+    };
+    if outcome.is_ok() {
+        let why = if told_to_stop.is_cancelled() { "told to stop" } else { "the run is over" };
+        tracing::info!("{why}, with {} games learnt", grouped(stats.snapshot().games));
+    }
+    Ok(outcome?)
+}
+
+fn news(before: &TrainerSnapshot, now: &TrainerSnapshot) -> String {
+    let losses = now.losses.iter().map(|loss| format!("{} {:.4}", loss.class, loss.loss));
+    let mut text = format!(
+        "v{}, {} positions/s, {} games learnt, loss {}",
+        now.version,
+        grouped(now.positions.saturating_sub(before.positions) / roles::NEWS.as_secs()),
+        grouped(now.games),
+        losses.collect::<Vec<_>>().join(", ")
+    );
+    if let Some(reason) = &now.waiting {
+        text += &format!("; {reason}");
+    }
+    text
 }

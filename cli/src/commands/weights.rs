@@ -1,16 +1,24 @@
-//! `ludus weights`.
+//! `ludus weights`: get weight files, and look at them.
 
 use std::path::PathBuf;
 
 use anyhow::Result;
+use ludus_players::weight_file::{WeightFile, save_bytes};
 
-use crate::local_run::RunPlace;
+use crate::commands::weights_show;
+use crate::local_run::{RunPlace, Which};
 
 /// What to do with weights.
 #[derive(Debug, clap::Subcommand)]
 pub enum Action {
-    /// Save the weights of a version of a run
+    /// Save the weights of a version of a run, verified by their sha256
+    #[command(after_help = "\
+Examples:
+  ludus weights pull backgammon champion -o champion.safetensors
+  ludus weights pull backgammon v12 -o v12.safetensors --coordinator http://127.0.0.1:7777")]
     Pull(Pull),
+    /// Check a weight file and show what it says about itself
+    Show(weights_show::Args),
 }
 
 /// Arguments of `ludus weights pull`.
@@ -19,17 +27,43 @@ pub struct Pull {
     /// Name of the run
     run: String,
     /// `champion`, `latest` or a version such as v12
-    version: String,
-    /// Where to save the file
+    version: Which,
+    /// Where to save the file; an existing file is replaced at once and whole
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
     #[command(flatten)]
     place: RunPlace,
+    /// JSON: {"run", "version", "sha256", "file"}
+    #[arg(long)]
+    json: bool,
 }
 
-/// Runs it.
+/// Does it.
 pub fn run(action: Action) -> Result<()> {
     match action {
-        Action::Pull(_) => anyhow::bail!("not built yet"),
+        Action::Pull(args) => pull(args),
+        Action::Show(args) => weights_show::run(args),
     }
+}
+
+fn pull(args: Pull) -> Result<()> {
+    let runs = args.place.read()?;
+    let versions = runs.versions(&args.run)?;
+    let version = args.version.among(&versions)?;
+    let (digest, bytes) = runs.weights(version)?;
+    // Nothing replaces a good file that could not be used afterwards.
+    WeightFile::from_bytes(&bytes, &format!("v{} of run {}", version.version, args.run))?;
+    save_bytes(&args.output, &bytes)?;
+    if args.json {
+        let json = serde_json::json!({
+            "run": args.run,
+            "version": version.version,
+            "sha256": digest.to_string(),
+            "file": args.output,
+        });
+        println!("{json}");
+    } else {
+        println!("{}: v{} of run {}, sha256 {digest}", args.output.display(), version.version, args.run);
+    }
+    Ok(())
 }

@@ -1,0 +1,220 @@
+//! `ludus train`: learn a game on this machine, with every role of a cluster in one process.
+//!
+//! The roles talk as they do in a cluster, over gRPC on the loopback interface; only the stream is a file in the folder
+//! unless a Redis is named. `team` starts and ends them, `progress` shows what they do.
+//!
+//! **The end.** At `--time`, Ctrl-C or SIGTERM: the workers hand in what they have finished and give the rest back; the
+//! trainer learns what was handed in, publishes a last version and writes a checkpoint. A gate in progress is not
+//! waited for (it may take longer than the training did): it goes on when the run is resumed. A second Ctrl-C ends the
+//! process at once, which costs no accepted game.
+
+mod progress;
+mod team;
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+use clap::builder::PossibleValuesParser;
+use ludus_config::RunConfig;
+use ludus_coordinator::{Coordinator, CoordinatorOptions};
+use ludus_players::arena::Registry;
+use ludus_proto::v1::RunStatus;
+use ludus_stream::StreamHome;
+
+use crate::exit::BadConfiguration;
+use crate::local_run::Served;
+use crate::report::grouped;
+use crate::{config_file, output, report, roles, signals};
+use progress::Display;
+use team::Team;
+
+/// Arguments.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  ludus train backgammon --time 10m          learn for ten minutes
+  ludus train backgammon                     go on where it ended, until Ctrl-C
+  ludus config show > run.toml               a configuration to edit, for
+  ludus train backgammon --config run.toml --dir runs/experiment
+
+At --time or Ctrl-C everything played is learnt, a last version is published, and a gate in progress
+is left to be continued. A second Ctrl-C ends at once; nothing that was handed in is lost by that either.")]
+pub struct Args {
+    /// Game to learn
+    #[arg(value_parser = PossibleValuesParser::new(Registry::standard().games()))]
+    game: String,
+    /// The run's configuration [default: the defaults, see `ludus config show`, or that of the run in DIR]
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// End after this long, such as 90s, 20m or 2h30m [default: at Ctrl-C]
+    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
+    time: Option<Duration>,
+    /// Player threads [default: one for each core]
+    #[arg(long, value_name = "N")]
+    workers: Option<usize>,
+    /// Folder of the run; a run that is there is resumed [default: runs/GAME]
+    #[arg(long, value_name = "DIR")]
+    dir: Option<PathBuf>,
+    /// Redis that carries the games [default: a file in DIR]
+    #[arg(long, value_name = "URL")]
+    redis: Option<String>,
+    /// Print what was reached as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Trains.
+pub fn run(args: Args) -> Result<()> {
+    let config = args.config.as_deref().map(config_file::read).transpose()?;
+    if let (Some(config), Some(path)) = (&config, &args.config)
+        && config.game != args.game
+    {
+        return Err(BadConfiguration(format!(
+            "{} is a configuration for {}, not for {}",
+            path.display(),
+            config.game,
+            args.game
+        ))
+        .into());
+    }
+    roles::runtime()?.block_on(train(args, config))
+}
+
+async fn train(args: Args, config: Option<RunConfig>) -> Result<()> {
+    let told_to_stop = signals::told_to_stop()?;
+    let dir = args.dir.unwrap_or_else(|| Path::new("runs").join(&args.game));
+    let stream = match args.redis {
+        Some(url) => StreamHome::Redis { url },
+        None => StreamHome::Local { folder: dir.clone() },
+    };
+    stream.check().await?;
+    let coordinator = Coordinator::open(CoordinatorOptions {
+        dir: dir.clone(),
+        stream: stream.clone(),
+        registry: Registry::standard(),
+        insecure: false,
+    })?;
+    let run = resume_or_create(&coordinator, &args.game, config, &dir)?;
+    let listener = team::listen(&coordinator).await?;
+    let url = format!("http://{}", listener.local_addr()?);
+    let served = Served::note(&dir, &url);
+
+    let mut display = Display::new(args.time);
+    display.say(&beginning(&coordinator.run(&run)?, &dir));
+    display.say(&format!("watch it at {url}"));
+    let threads = args.workers.unwrap_or_else(roles::cores);
+    let team = Team::start(coordinator.clone(), run.clone(), stream, dir.clone(), threads, listener);
+    let outcome = team.work(args.time, told_to_stop, &mut display).await;
+    display.end();
+    drop(served);
+
+    let reached = Reached::look(&coordinator, &run, dir)?;
+    if args.json {
+        output::json_line(&mut std::io::stdout().lock(), &reached)?;
+    } else {
+        reached.print()?;
+    }
+    outcome
+}
+
+/// The run of the folder, which is made when there is none. Gives its name.
+fn resume_or_create(
+    coordinator: &Coordinator,
+    game: &str,
+    config: Option<RunConfig>,
+    dir: &Path,
+) -> Result<String> {
+    let runs = coordinator.runs()?;
+    let Some(there) = runs.last() else {
+        let config = config.unwrap_or_else(|| RunConfig { game: game.to_owned(), ..RunConfig::default() });
+        return Ok(coordinator.create_run(&config.to_toml(), "")?);
+    };
+    let name = &there.run;
+    let elsewhere = "choose another folder with --dir";
+    if there.game != game {
+        bail!("{} holds run {name}, which learns {}, not {game}: {elsewhere}", dir.display(), there.game);
+    }
+    if there.state != "active" {
+        bail!("run {name} in {} was stopped for good: {elsewhere}", dir.display());
+    }
+    if let Some(config) = config {
+        let its = RunConfig::parse(&there.config).context("the configuration of the run")?;
+        let differences = config_file::differences(&its, &config);
+        if !differences.is_empty() {
+            return Err(BadConfiguration(format!(
+                "{} holds run {name} with another configuration ({differences}): leave out --config to resume it, or \
+                 {elsewhere}",
+                dir.display()
+            ))
+            .into());
+        }
+    }
+    Ok(name.clone())
+}
+
+fn beginning(run: &RunStatus, dir: &Path) -> String {
+    let (name, dir) = (&run.run, dir.display());
+    match run.accepted {
+        0 => format!("new run {name} in {dir}"),
+        games => format!(
+            "resuming run {name} in {dir}: {} games, latest {}, champion {}",
+            grouped(games),
+            report::version_or_none(run.latest_version),
+            report::version_or_none(run.champion)
+        ),
+    }
+}
+
+/// What a run has come to.
+#[derive(serde::Serialize)]
+struct Reached {
+    dir: PathBuf,
+    #[serde(flatten)]
+    run: report::RunJson,
+    /// The weight file of the champion, or of the latest version while there is none.
+    weights: Option<PathBuf>,
+    #[serde(skip)]
+    status: RunStatus,
+}
+
+impl Reached {
+    fn look(coordinator: &Coordinator, run: &str, dir: PathBuf) -> Result<Self> {
+        let status = coordinator.run(run)?;
+        let best = if status.champion > 0 { status.champion } else { status.latest_version };
+        let versions = coordinator.versions(run)?;
+        let best = versions.iter().find(|version| version.version == best);
+        let weights = best
+            .map(|version| dir.join("weights").join(format!("{}.safetensors", report::hex(&version.sha256))));
+        Ok(Reached { dir, run: report::RunJson::new(&status, false), weights, status })
+    }
+
+    fn print(&self) -> Result<()> {
+        use std::io::Write;
+        let Reached { dir, weights, status, .. } = self;
+        let progress = status.progress.clone().unwrap_or_default();
+        let mut out = std::io::stdout().lock();
+        writeln!(
+            out,
+            "run {}: {} games played, {} learnt ({} positions)",
+            status.run,
+            grouped(status.accepted),
+            grouped(progress.games),
+            grouped(progress.positions)
+        )?;
+        writeln!(
+            out,
+            "latest {}, champion {}",
+            report::version_or_none(status.latest_version),
+            report::version_or_none(status.champion)
+        )?;
+        if let Some(gate) = &status.gate {
+            writeln!(out, "gate left open: {}", report::gate_in_words(gate))?;
+        }
+        if let Some(weights) = weights {
+            writeln!(out, "weights: {}", weights.display())?;
+        }
+        writeln!(out, "go on: ludus train {} --dir {}", status.game, dir.display())?;
+        Ok(())
+    }
+}

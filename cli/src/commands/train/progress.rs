@@ -1,0 +1,247 @@
+//! Live progress: a few lines that are redrawn on a terminal, one line every few seconds elsewhere.
+
+use std::collections::VecDeque;
+use std::io::IsTerminal;
+use std::time::Duration;
+
+use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
+use ludus_proto::v1::RunStatus;
+use ludus_trainer::TrainerSnapshot;
+use ludus_worker::WorkerProgress;
+
+use crate::log;
+use crate::report::{gate_in_words, grouped, losses_in_words, version_or_none};
+
+/// Rates are averaged over this long: leases come and go in seconds.
+const WINDOW: Duration = Duration::from_secs(10);
+/// Time between two lines where there is no terminal.
+const LINE: Duration = Duration::from_secs(5);
+
+/// What all roles say at one moment.
+#[derive(Clone, Debug, Default)]
+pub struct Moment {
+    /// Since the start.
+    pub elapsed: Duration,
+    /// What the worker says.
+    pub worker: WorkerProgress,
+    /// What the trainer says.
+    pub trainer: TrainerSnapshot,
+    /// What the coordinator says.
+    pub run: RunStatus,
+}
+
+/// Shows moments to people, on standard error.
+pub struct Display {
+    time: Option<Duration>,
+    /// The moments of the last [`WINDOW`].
+    recent: VecDeque<Moment>,
+    lines: Lines,
+}
+
+enum Lines {
+    /// Redrawn.
+    Live { all: MultiProgress, clock: ProgressBar, rows: [ProgressBar; 3] },
+    /// One after the other; the last was printed at this time since the start.
+    Plain { printed: Duration },
+}
+
+impl Display {
+    /// For a run of `time`, or without an end.
+    pub fn new(time: Option<Duration>) -> Self {
+        let lines = if std::io::stderr().is_terminal() {
+            Lines::live(time)
+        } else {
+            Lines::Plain { printed: Duration::ZERO }
+        };
+        Display { time, recent: VecDeque::new(), lines }
+    }
+
+    /// Says something once.
+    pub fn say(&self, text: &str) {
+        match &self.lines {
+            Lines::Live { all, .. } => all.suspend(|| eprintln!("{text}")),
+            Lines::Plain { .. } => eprintln!("{text}"),
+        }
+    }
+
+    /// Shows how things stand.
+    pub fn show(&mut self, now: &Moment) {
+        self.recent.push_back(now.clone());
+        while self.recent.len() > 2 && now.elapsed - self.recent[1].elapsed > WINDOW {
+            self.recent.pop_front();
+        }
+        let rows = rows(&self.recent[0], now);
+        match &mut self.lines {
+            Lines::Live { clock, rows: bars, .. } => {
+                clock.set_position(now.elapsed.as_secs());
+                for (bar, row) in bars.iter().zip(rows) {
+                    bar.set_message(row);
+                }
+            }
+            Lines::Plain { printed } => {
+                if now.elapsed >= *printed + LINE {
+                    *printed = now.elapsed;
+                    eprintln!("{}", plain(now.elapsed, self.time, &rows));
+                }
+            }
+        }
+    }
+
+    /// Leaves the last lines standing.
+    pub fn end(&self) {
+        if let Lines::Live { clock, rows, .. } = &self.lines {
+            clock.abandon();
+            rows.iter().for_each(ProgressBar::abandon);
+            log::write_around(None);
+        }
+    }
+}
+
+impl Lines {
+    fn live(time: Option<Duration>) -> Self {
+        let all = MultiProgress::new();
+        let style = |template: &str| {
+            ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
+        };
+        let clock = match time {
+            Some(time) => ProgressBar::new(time.as_secs())
+                .with_style(style("{prefix:>5}  {elapsed} of {msg}  {wide_bar:.dim}"))
+                .with_message(humantime::format_duration(time).to_string()),
+            None => ProgressBar::no_length().with_style(style("{prefix:>5}  {elapsed}")),
+        };
+        let clock = all.add(clock.with_prefix("time"));
+        let rows = NAMES.map(|name| {
+            let bar = ProgressBar::no_length().with_style(style("{prefix:>5}  {wide_msg}")).with_prefix(name);
+            all.add(bar)
+        });
+        log::write_around(Some(all.clone()));
+        Lines::Live { all, clock, rows }
+    }
+}
+
+/// The rows of the display.
+const NAMES: [&str; 3] = ["play", "learn", "gate"];
+
+fn rows(before: &Moment, now: &Moment) -> [String; 3] {
+    [play(before, now), learn(before, now), gate(now)]
+}
+
+/// `312 games/s, 17,200 positions/s, 3,120 games`.
+fn play(before: &Moment, now: &Moment) -> String {
+    let mut text = format!(
+        "{} games/s, {} positions/s, {} games",
+        rate(before, now, |moment| moment.worker.games),
+        rate(before, now, |moment| moment.worker.positions),
+        grouped(now.run.accepted)
+    );
+    if now.worker.refused > 0 {
+        text += &format!(", {} refused", grouped(now.worker.refused));
+    }
+    if let Some(reason) = &now.worker.waiting {
+        text += &format!(" (waiting: {reason})");
+    }
+    text
+}
+
+/// `v3, 30,000 positions/s, loss contact 0.0213, race 0.0180, 1,204 games wait`.
+fn learn(before: &Moment, now: &Moment) -> String {
+    let trainer = &now.trainer;
+    let progress = ludus_proto::v1::Progress { losses: trainer.losses.clone(), ..Default::default() };
+    let mut text = format!(
+        "{}, {} positions/s",
+        version_or_none(now.run.latest_version),
+        rate(before, now, |moment| moment.trainer.positions)
+    );
+    if !trainer.losses.is_empty() {
+        text += &format!(", loss {}", losses_in_words(&progress));
+    }
+    let learnt = trainer.games + trainer.expired + trainer.refused;
+    text += &format!(", {} games wait", grouped(now.run.accepted.saturating_sub(learnt)));
+    if trainer.rollbacks > 0 {
+        text += &format!(", {} rollbacks", trainer.rollbacks);
+    }
+    if let Some(reason) = &trainer.waiting {
+        text += &format!(" ({reason})");
+    }
+    text
+}
+
+/// `champion v2; v3 against v2: ...`.
+fn gate(now: &Moment) -> String {
+    let champion = match now.run.champion {
+        0 => "no champion yet".into(),
+        version => format!("champion v{version}"),
+    };
+    match &now.run.gate {
+        Some(gate) => format!("{champion}; {}", gate_in_words(gate)),
+        None => champion,
+    }
+}
+
+fn rate(before: &Moment, now: &Moment, count: impl Fn(&Moment) -> u64) -> String {
+    let seconds = now.elapsed.saturating_sub(before.elapsed).as_secs_f64();
+    if seconds == 0.0 {
+        return "0".into();
+    }
+    grouped((count(now).saturating_sub(count(before)) as f64 / seconds).round() as u64)
+}
+
+fn plain(elapsed: Duration, time: Option<Duration>, rows: &[String; 3]) -> String {
+    let seconds =
+        |time: Duration| humantime::format_duration(Duration::from_secs(time.as_secs())).to_string();
+    let of = time.map(|time| format!(" of {}", seconds(time))).unwrap_or_default();
+    format!("{}{of}: {}", seconds(elapsed), rows.join(" | "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ludus_proto::v1::{ClassLoss, GateStatus};
+
+    fn moment(seconds: u64, games: u64) -> Moment {
+        let worker = WorkerProgress { games, positions: games * 50, ..Default::default() };
+        let trainer = TrainerSnapshot {
+            games: games / 2,
+            positions: games * 25,
+            losses: vec![ClassLoss { class: "contact".into(), loss: 0.02125, positions: 1 }],
+            ..Default::default()
+        };
+        let run = RunStatus { accepted: games, latest_version: 3, champion: 2, ..Default::default() };
+        Moment { elapsed: Duration::from_secs(seconds), worker, trainer, run }
+    }
+
+    #[test]
+    fn rates_are_differences_over_the_time_between() {
+        let [play, learn, gate] = rows(&moment(10, 1_000), &moment(14, 5_000));
+        assert_eq!(play, "1,000 games/s, 50,000 positions/s, 5,000 games");
+        assert_eq!(learn, "v3, 25,000 positions/s, loss contact 0.0213, 2,500 games wait");
+        assert_eq!(gate, "champion v2");
+    }
+
+    #[test]
+    fn what_is_waited_for_and_the_gate_are_said() {
+        let mut now = moment(1, 10);
+        now.worker.waiting = Some("the trainer is behind".into());
+        now.run.champion = 0;
+        now.run.gate = Some(GateStatus {
+            candidate: 3,
+            pairs: 1204,
+            ppg: 0.5,
+            ppg_low: -0.25,
+            ppg_high: 1.0,
+            e_better: 3.25,
+            e_worse: 0.5,
+            ..Default::default()
+        });
+        let line = plain(now.elapsed, Some(Duration::from_secs(600)), &rows(&now, &now));
+        assert!(line.starts_with("1s of 10m: 0 games/s"), "{line}");
+        assert!(line.contains("(waiting: the trainer is behind)"), "{line}");
+        assert!(
+            line.ends_with(
+                "no champion yet; v3 against random: 1,204 pairs, ppg +0.500 [-0.250, +1.000], \
+                 e-values 3.25 better, 0.50 worse"
+            ),
+            "{line}"
+        );
+    }
+}

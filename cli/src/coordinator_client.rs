@@ -1,0 +1,110 @@
+//! Asking a running coordinator, from a command that does one thing and ends.
+
+use std::future::Future;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+use ludus_players::weight_file::Digest;
+use ludus_proto::v1::admin_service_client::AdminServiceClient;
+use ludus_proto::v1::worker_service_client::WorkerServiceClient;
+use ludus_proto::v1::*;
+use tokio::runtime::Runtime;
+use tonic::transport::{Channel, Endpoint};
+use tonic::{Code, Response, Status};
+
+/// Patience with one answer, or with one piece of a download.
+const ANSWER: Duration = Duration::from_secs(15);
+
+/// A coordinator at the other end of a connection. Its calls wait for the answer.
+pub struct CoordinatorClient {
+    url: String,
+    channel: Channel,
+    runtime: Runtime,
+}
+
+impl CoordinatorClient {
+    /// Connects at the first call. `address` is a URL, or host and port.
+    pub fn new(address: &str) -> Result<Self> {
+        let url = if address.contains("://") { address.to_owned() } else { format!("http://{address}") };
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let endpoint = Endpoint::from_shared(url.clone()).with_context(|| {
+            format!("{address:?} is not the address of a coordinator, which looks like http://127.0.0.1:7777")
+        })?;
+        let channel = {
+            let _within = runtime.enter();
+            endpoint.connect_timeout(Duration::from_secs(5)).connect_lazy()
+        };
+        Ok(CoordinatorClient { url, channel, runtime })
+    }
+
+    pub fn runs(&self) -> Result<Vec<RunStatus>> {
+        Ok(self.ask(self.admin().list_runs(ListRunsRequest {}))?.runs)
+    }
+
+    /// The run of this name; the newest when it is empty.
+    pub fn run(&self, name: &str) -> Result<RunStatus> {
+        self.ask(self.admin().show_run(ShowRunRequest { run: name.into() }))
+    }
+
+    /// The versions of a run, oldest first; of the newest run when its name is empty.
+    pub fn versions(&self, run: &str) -> Result<Vec<VersionInfo>> {
+        Ok(self.ask(self.admin().list_versions(ListVersionsRequest { run: run.into() }))?.versions)
+    }
+
+    /// Gives the name of the new run.
+    pub fn create_run(&self, config: &str, name: &str) -> Result<String> {
+        let request = CreateRunRequest { config: config.into(), name: name.into() };
+        Ok(self.ask(self.admin().create_run(request))?.run)
+    }
+
+    pub fn stop_run(&self, run: &str) -> Result<()> {
+        self.ask(self.admin().stop_run(StopRunRequest { run: run.into() })).map(drop)
+    }
+
+    /// The bytes of a weight file, as sent: the caller compares them with `sha256`.
+    pub fn weights(&self, sha256: Digest) -> Result<Vec<u8>> {
+        let request = FetchWeightsRequest { sha256: sha256.0.to_vec() };
+        let mut chunks = self.ask(WorkerServiceClient::new(self.channel.clone()).fetch_weights(request))?;
+        let mut bytes = Vec::new();
+        let next =
+            async |chunks: &mut tonic::Streaming<WeightsChunk>| chunks.message().await.map(Response::new);
+        while let Some(chunk) = self.ask(next(&mut chunks))? {
+            bytes.extend_from_slice(&chunk.data);
+        }
+        Ok(bytes)
+    }
+
+    fn admin(&self) -> AdminServiceClient<Channel> {
+        AdminServiceClient::new(self.channel.clone())
+    }
+
+    fn ask<T>(&self, call: impl Future<Output = Result<Response<T>, Status>>) -> Result<T> {
+        let answer = self.runtime.block_on(async { tokio::time::timeout(ANSWER, call).await });
+        let status = match answer {
+            Ok(Ok(response)) => return Ok(response.into_inner()),
+            Ok(Err(status)) => status,
+            Err(_) => {
+                bail!("the coordinator at {} did not answer within {} seconds", self.url, ANSWER.as_secs())
+            }
+        };
+        let url = &self.url;
+        // Only a failed connection carries a cause of its own; a refusal carries the coordinator's words.
+        match std::error::Error::source(&status) {
+            Some(cause) if status.code() != Code::Ok => bail!(
+                "no coordinator answers at {url} ({}): start one with `ludus coordinator`, or check the address",
+                innermost(cause)
+            ),
+            _ if status.code() == Code::Unimplemented => {
+                bail!("what answers at {url} is not a coordinator of this ludus")
+            }
+            _ => bail!("{}", status.message()),
+        }
+    }
+}
+
+fn innermost<'a>(mut error: &'a (dyn std::error::Error + 'static)) -> &'a dyn std::error::Error {
+    while let Some(cause) = error.source() {
+        error = cause;
+    }
+    error
+}
