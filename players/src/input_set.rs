@@ -42,9 +42,9 @@ pub trait InputSet<G: Game>: Send + Sync {
     fn class(&self, state: &G::State) -> Option<usize>;
     /// Replaces the content of `inputs` by those of `state`, which is of class `class`.
     fn write(&self, class: usize, state: &G::State, inputs: &mut Inputs);
-    /// The nearest chances to `chances`, which a network gave for `state`, that the rules still allow: what can no longer
-    /// happen gets 0. Both are in order (see `Chances::ordered`). By default everything can still happen.
-    fn possible(&self, _state: &G::State, chances: G::Chances) -> G::Chances {
+    /// The nearest chances to `chances`, which a network gave for `state`, of class `class`, that the rules still allow:
+    /// what can no longer happen gets 0. Both are in order (see `Chances::ordered`). By default everything can happen.
+    fn possible(&self, _class: usize, _state: &G::State, chances: G::Chances) -> G::Chances {
         chances
     }
 }

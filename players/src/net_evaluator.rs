@@ -59,7 +59,7 @@ impl<G: Game> NetEvaluator<G> {
         self.inputs.write(class, state, &mut self.active);
         let mut chances = G::Chances::default();
         self.kernel.forward(&self.networks[class], &self.active, chances.as_mut());
-        self.inputs.possible(state, chances.ordered())
+        self.inputs.possible(class, state, chances.ordered())
     }
 }
 

@@ -2,6 +2,8 @@
 
 use ludus_games::backgammon::{BackgammonChances, CHECKERS, Position};
 
+use super::side::{checkers, rearmost};
+
 /// What kind of play a position asks for. The same three as in GNU Backgammon; the boundaries are those of its position
 /// classification.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -17,6 +19,8 @@ pub enum PositionClass {
 impl PositionClass {
     /// Their names, in the order of their networks.
     pub const NAMES: [&'static str; 3] = ["contact", "crashed", "race"];
+    /// All of them, in the order of their networks.
+    pub const ALL: [PositionClass; 3] = [PositionClass::Contact, PositionClass::Crashed, PositionClass::Race];
 
     /// The class of a position, `None` when the game is over.
     pub fn of(position: &Position) -> Option<PositionClass> {
@@ -30,15 +34,10 @@ impl PositionClass {
     }
 }
 
-/// The slot of a side's rearmost checker, 24 for the bar; `None` when all are off.
-fn rearmost(side: &[u8; 25]) -> Option<usize> {
-    side.iter().rposition(|&n| n > 0)
-}
-
 /// Whether at most six checkers are left to play with. All but one of those on the deuce point and all of those on the
 /// ace point count as dead where there is more than one.
 fn is_crashed(side: &[u8; 25]) -> bool {
-    let left: u8 = side.iter().sum();
+    let left = checkers(side);
     let (ace, deuce) = (side[0], side[1]);
     if left <= 6 {
         true
@@ -49,17 +48,21 @@ fn is_crashed(side: &[u8; 25]) -> bool {
     }
 }
 
-/// Takes results out of `chances` that `position` no longer allows: a side that has borne off a checker cannot be
-/// gammoned, and once the sides have passed each other, one that has left the winner's home cannot be backgammoned.
-pub fn possible(position: &Position, mut chances: BackgammonChances) -> BackgammonChances {
+/// Takes results out of `chances` that `position`, of class `class`, no longer allows: a side that has borne off a checker
+/// cannot be gammoned, and once the sides have passed each other, one that has left the winner's home cannot be
+/// backgammoned.
+pub fn possible(
+    class: PositionClass,
+    position: &Position,
+    mut chances: BackgammonChances,
+) -> BackgammonChances {
     let [_, win_gammon, win_backgammon, lose_gammon, lose_backgammon] = &mut chances.0;
-    let race = PositionClass::of(position) == Some(PositionClass::Race);
     for (loser, gammon, backgammon) in
         [(position.other(), win_gammon, win_backgammon), (position.own(), lose_gammon, lose_backgammon)]
     {
-        if loser.iter().sum::<u8>() < CHECKERS {
+        if checkers(loser) < CHECKERS {
             (*gammon, *backgammon) = (0.0, 0.0);
-        } else if race && rearmost(loser).is_none_or(|slot| slot < 18) {
+        } else if class == PositionClass::Race && rearmost(loser).is_none_or(|slot| slot < 18) {
             *backgammon = 0.0;
         }
     }
@@ -165,7 +168,8 @@ mod tests {
             ),
         ];
         for (name, own, other, expected) in cases {
-            let found = possible(&position(own, other), all);
+            let position = position(own, other);
+            let found = possible(PositionClass::of(&position).unwrap(), &position, all);
             assert_eq!(found.0, expected, "{name}");
             assert!(found.is_valid());
         }
@@ -180,7 +184,8 @@ mod tests {
             let Some(points) = position.payoff() else { continue };
             for (i, before) in game.drain(..).rev().enumerate().skip(1) {
                 let result = BackgammonChances::from_payoff(if i % 2 == 0 { points } else { -points });
-                assert_eq!(possible(&before, result), result, "{before:?}");
+                let class = PositionClass::of(&before).unwrap();
+                assert_eq!(possible(class, &before, result), result, "{before:?}");
             }
         }
     }

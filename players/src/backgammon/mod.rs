@@ -6,6 +6,7 @@
 mod classes;
 mod pubeval;
 mod roster;
+mod side;
 mod tesauro;
 
 use std::sync::Arc;

@@ -4,6 +4,7 @@ use ludus_games::Backgammon;
 use ludus_games::backgammon::{BAR, BackgammonChances, CHECKERS, Position};
 
 use super::classes::{PositionClass, possible};
+use super::side::{checkers, occupied};
 use crate::input_set::{InputSet, Inputs};
 
 /// The 198 inputs of G. Tesauro, *Practical Issues in Temporal Difference Learning* (1992), for a board seen by the side
@@ -64,37 +65,57 @@ impl InputSet<Backgammon> for Tesauro198 {
     }
 
     fn write(&self, _: usize, position: &Position, inputs: &mut Inputs) {
+        let mut found = Found { indices: [0; MOST + 3], values: [0.0; MOST + 3], len: 0 };
+        found.side(0, position.own());
+        found.side(SIDE, position.other());
+        found.push(2 * SIDE, 1.0);
+
+        // Copying all of the arrays is faster than as much of them as is wanted: the length is known beforehand.
         inputs.clear();
-        write_side(0, position.own(), inputs);
-        write_side(SIDE, position.other(), inputs);
-        inputs.push(2 * SIDE, 1.0);
+        inputs.indices.extend_from_slice(&found.indices);
+        inputs.indices.truncate(found.len);
+        inputs.values.extend_from_slice(&found.values);
+        inputs.values.truncate(found.len);
     }
 
-    fn possible(&self, position: &Position, chances: BackgammonChances) -> BackgammonChances {
-        possible(position, chances)
+    fn possible(&self, class: usize, position: &Position, chances: BackgammonChances) -> BackgammonChances {
+        possible(PositionClass::ALL[class], position, chances)
     }
 }
 
-/// Adds the inputs of one side, the first of which is number `first`.
-fn write_side(first: usize, side: &[u8; 25], inputs: &mut Inputs) {
-    // All four inputs of every point are written, and the zeros overwritten by the next point: whether there is a
-    // checker on a point is hard to foresee, and a wrong guess costs the processor more than the writing.
-    // There are at most 15 inputs that are not zero, and three zeros after the last.
-    let mut indices = [0u16; CHECKERS as usize + 4];
-    let mut values = [0f32; CHECKERS as usize + 4];
-    let (mut len, mut left) = (0, side[BAR]);
-    for point in 0..BAR {
-        let n = side[point];
-        let index = (first + 4 * point) as u16;
-        indices[len..len + 4].copy_from_slice(&[index, index + 1, index + 2, index + 3]);
-        values[len..len + 4].copy_from_slice(&POINT[usize::from(n)]);
-        len += usize::from(n.min(4));
-        left += n;
+/// Most inputs that are not zero: each takes a checker of its own (a point with n of them has at most n), except the turn.
+const MOST: usize = 2 * CHECKERS as usize + 1;
+
+/// The inputs found so far. The four inputs of a point are written together and those that are zero are overwritten by
+/// the next ones; hence room for three more.
+struct Found {
+    indices: [u16; MOST + 3],
+    values: [f32; MOST + 3],
+    len: usize,
+}
+
+impl Found {
+    fn push(&mut self, index: usize, value: f32) {
+        self.indices[self.len] = index as u16;
+        self.values[self.len] = value;
+        self.len += usize::from(value != 0.0);
     }
-    inputs.indices.extend_from_slice(&indices[..len]);
-    inputs.values.extend_from_slice(&values[..len]);
-    inputs.push(first + 4 * BAR, f32::from(side[BAR]) / 2.0);
-    inputs.push(first + 4 * BAR + 1, f32::from(CHECKERS - left) / 15.0);
+
+    /// Adds the inputs of one side, the first of which is number `first`.
+    fn side(&mut self, first: usize, side: &[u8; 25]) {
+        let mut points = occupied(side) & ((1 << BAR) - 1);
+        while points != 0 {
+            let point = points.trailing_zeros() as usize;
+            points &= points - 1;
+            let n = usize::from(side[point]);
+            let index = (first + 4 * point) as u16;
+            self.indices[self.len..self.len + 4].copy_from_slice(&[index, index + 1, index + 2, index + 3]);
+            self.values[self.len..self.len + 4].copy_from_slice(&POINT[n]);
+            self.len += n.min(4);
+        }
+        self.push(first + 4 * BAR, f32::from(side[BAR]) / 2.0);
+        self.push(first + 4 * BAR + 1, f32::from(CHECKERS - checkers(side)) / 15.0);
+    }
 }
 
 #[cfg(test)]
@@ -145,14 +166,23 @@ mod tests {
     }
 
     #[test]
-    fn a_side_of_one_heap_fits() {
+    fn heaps_and_sides_of_single_checkers_fit() {
+        let mut inputs = Inputs::default();
+        let spread: [u8; 25] = std::array::from_fn(|slot| u8::from(slot < 14 || slot == 24));
         for slot in 0..25 {
-            let mut side = [0; 25];
-            side[slot] = 15;
-            let mut inputs = Inputs::default();
-            write_side(0, &side, &mut inputs);
-            let expected: &[f32] = if slot == 24 { &[7.5] } else { &[1.0, 1.0, 1.0, 6.0] };
+            let mut heap = [0; 25];
+            heap[slot] = 15;
+            let position = Position::new(heap, [0; 25]).unwrap();
+            Tesauro198.write(0, &position, &mut inputs);
+            let expected: &[f32] =
+                if slot == 24 { &[7.5, 1.0, 1.0] } else { &[1.0, 1.0, 1.0, 6.0, 1.0, 1.0] };
             assert_eq!(inputs.values, expected);
         }
+        // Both sides spread out as far as they go. Such a position cannot arise, so only its inputs are looked at.
+        let mut found = Found { indices: [0; MOST + 3], values: [0.0; MOST + 3], len: 0 };
+        found.side(0, &spread);
+        found.side(SIDE, &spread);
+        found.push(2 * SIDE, 1.0);
+        assert_eq!(found.len, MOST);
     }
 }

@@ -1,6 +1,7 @@
 //! Sixteen lanes in two AVX registers, with FMA.
 
 use std::arch::x86_64::*;
+use std::mem::transmute;
 
 use super::forward::forward;
 use super::lanes::Lanes;
@@ -31,8 +32,7 @@ impl Avx2 {
 /// Calls intrinsics, with the proof in hand.
 macro_rules! proved {
     ($($call:tt)*) => {
-        // SAFETY: a value of `Avx2` proves that the processor has the instructions. Loads and stores get the addresses
-        // of the two halves of a `Block`, 8 numbers each.
+        // SAFETY: a value of `Avx2` proves that the processor has the instructions.
         unsafe { $($call)* }
     };
 }
@@ -58,15 +58,14 @@ impl Lanes for Avx2 {
 
     #[inline(always)]
     fn load(self, from: &Block) -> Self::Vector {
-        let (halves, _) = from.0.as_chunks::<8>();
-        proved!([_mm256_loadu_ps(halves[0].as_ptr()), _mm256_loadu_ps(halves[1].as_ptr())])
+        // SAFETY: both are sixteen numbers in the same order, and any bits are numbers.
+        unsafe { transmute::<Block, [__m256; 2]>(*from) }
     }
 
     #[inline(always)]
     fn store(self, vector: Self::Vector, to: &mut Block) {
-        let (halves, _) = to.0.as_chunks_mut::<8>();
-        proved!(_mm256_storeu_ps(halves[0].as_mut_ptr(), vector[0]));
-        proved!(_mm256_storeu_ps(halves[1].as_mut_ptr(), vector[1]));
+        // SAFETY: as in `load`.
+        *to = unsafe { transmute::<[__m256; 2], Block>(vector) };
     }
 
     #[inline(always)]

@@ -1,6 +1,7 @@
 //! Sixteen lanes in one AVX-512 register.
 
 use std::arch::x86_64::*;
+use std::mem::transmute;
 
 use super::forward::{MAX_TILE, forward};
 use super::lanes::Lanes;
@@ -31,8 +32,7 @@ impl Avx512 {
 /// Calls intrinsics, with the proof in hand.
 macro_rules! proved {
     ($($call:tt)*) => {
-        // SAFETY: a value of `Avx512` proves that the processor has the instructions. Loads and stores get the address
-        // of a `Block`, which holds the 16 numbers they touch.
+        // SAFETY: a value of `Avx512` proves that the processor has the instructions.
         unsafe { $($call)* }
     };
 }
@@ -48,12 +48,14 @@ impl Lanes for Avx512 {
 
     #[inline(always)]
     fn load(self, from: &Block) -> __m512 {
-        proved!(_mm512_loadu_ps(from.0.as_ptr()))
+        // SAFETY: both are sixteen numbers in the same order, and any bits are numbers.
+        unsafe { transmute::<Block, __m512>(*from) }
     }
 
     #[inline(always)]
     fn store(self, vector: __m512, to: &mut Block) {
-        proved!(_mm512_storeu_ps(to.0.as_mut_ptr(), vector))
+        // SAFETY: as in `load`.
+        *to = unsafe { transmute::<__m512, Block>(vector) };
     }
 
     #[inline(always)]

@@ -1,6 +1,7 @@
 //! Sixteen lanes in four NEON registers.
 
 use std::arch::aarch64::*;
+use std::mem::transmute;
 
 use super::forward::forward;
 use super::lanes::Lanes;
@@ -31,8 +32,7 @@ impl Neon {
 /// Calls intrinsics, with the proof in hand.
 macro_rules! proved {
     ($($call:tt)*) => {
-        // SAFETY: a value of `Neon` proves that the processor has the instructions. Loads and stores get the addresses
-        // of the four quarters of a `Block`, 4 numbers each.
+        // SAFETY: a value of `Neon` proves that the processor has the instructions.
         unsafe { $($call)* }
     };
 }
@@ -63,16 +63,14 @@ impl Lanes for Neon {
 
     #[inline(always)]
     fn load(self, from: &Block) -> Self::Vector {
-        let (parts, _) = from.0.as_chunks::<4>();
-        quarters!(i => vld1q_f32(parts[i].as_ptr()))
+        // SAFETY: both are sixteen numbers in the same order, and any bits are numbers.
+        unsafe { transmute::<Block, [float32x4_t; 4]>(*from) }
     }
 
     #[inline(always)]
     fn store(self, vector: Self::Vector, to: &mut Block) {
-        let (parts, _) = to.0.as_chunks_mut::<4>();
-        for (part, quarter) in parts.iter_mut().zip(vector) {
-            proved!(vst1q_f32(part.as_mut_ptr(), quarter));
-        }
+        // SAFETY: as in `load`.
+        *to = unsafe { transmute::<[float32x4_t; 4], Block>(vector) };
     }
 
     #[inline(always)]

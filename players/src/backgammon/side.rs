@@ -1,0 +1,71 @@
+//! Facts about a side's checkers, several slots at a time.
+//!
+//! They are asked for every position that is judged, where loops over 25 slots would take longer than the network. Eight
+//! slots are read as the bytes of one 64-bit number; each is at most 15, so that sums of bytes never carry.
+
+use ludus_games::backgammon::BAR;
+
+/// The same byte eight times.
+const fn eight(byte: u8) -> u64 {
+    u64::from_ne_bytes([byte; 8])
+}
+
+/// The points, 8 in a number, the first in the lowest byte.
+fn points(side: &[u8; 25]) -> [u64; 3] {
+    let (eights, _) = side.as_chunks::<8>();
+    [eights[0], eights[1], eights[2]].map(u64::from_le_bytes)
+}
+
+/// The slots that hold checkers, one bit each.
+pub(super) fn occupied(side: &[u8; 25]) -> u32 {
+    let mut slots = u32::from(side[BAR] > 0) << BAR;
+    for (i, points) in points(side).into_iter().enumerate() {
+        // Bit 8k is set when byte k is not zero.
+        let bits = ((points + eight(0x7f)) >> 7) & eight(1);
+        // The product moves bit 8k to bit 56 + k: by 56 - 7k.
+        let gathered = bits.wrapping_mul(0x0102_0408_1020_4080) >> 56;
+        slots |= (gathered as u32) << (8 * i);
+    }
+    slots
+}
+
+/// The number of checkers, without those borne off.
+pub(super) fn checkers(side: &[u8; 25]) -> u8 {
+    let [a, b, c] = points(side);
+    // The highest byte of the product is the sum of all bytes.
+    let on_points = (a + b + c).wrapping_mul(eight(1)) >> 56;
+    on_points as u8 + side[BAR]
+}
+
+/// The slot of the rearmost checker, 24 for the bar; `None` when all are off.
+pub(super) fn rearmost(side: &[u8; 25]) -> Option<u32> {
+    occupied(side).checked_ilog2()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::backgammon::tests::positions;
+
+    #[test]
+    fn the_facts_are_those_found_slot_by_slot() {
+        for side in positions().iter().flat_map(|position| [*position.own(), *position.other()]) {
+            let slots = (0..25).filter(|&slot| side[slot] > 0).map(|slot| 1 << slot).sum::<u32>();
+            assert_eq!(occupied(&side), slots);
+            assert_eq!(checkers(&side), side.iter().sum());
+            assert_eq!(rearmost(&side), side.iter().rposition(|&n| n > 0).map(|slot| slot as u32));
+        }
+    }
+
+    #[test]
+    fn heaps_of_fifteen_do_not_spill_into_their_neighbours() {
+        for slot in 0..25 {
+            let mut side = [0; 25];
+            side[slot] = 15;
+            assert_eq!(
+                (occupied(&side), checkers(&side), rearmost(&side)),
+                (1 << slot, 15, Some(slot as u32))
+            );
+        }
+    }
+}
