@@ -1,0 +1,76 @@
+//! `ludus benchmark`: how much a player loses on decisions whose best plays are known.
+
+use std::io::{Write, stdout};
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+use anyhow::Result;
+
+use crate::game::{GameChoice, cores};
+use crate::input::read_text;
+use crate::output::{Paint, Table, json_line};
+use crate::players::{PlayerPlace, resolve};
+use crate::report::grouped;
+
+/// What to do with benchmarks.
+#[derive(Debug, clap::Subcommand)]
+pub enum Action {
+    /// Let a player decide the positions of a benchmark file
+    Score(Score),
+}
+
+/// Arguments of `ludus benchmark score`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+The file holds one decision a line as GNU Backgammon's .bm files do, `m KEY d1 d2 KEY1 equity KEY2 loss2 ...`, perhaps \
+after the class of the position. ER, the error rate, is 1000 times the mean loss in points; +- is its standard error. A \
+play that is not listed costs as much as the worst that is.
+
+Example:
+  ludus benchmark score contact.bm --player champion")]
+pub struct Score {
+    /// Benchmark file
+    file: PathBuf,
+    /// Player: champion, latest, v12, v12@1ply, a baseline (pubeval, random) or a weight file's path
+    #[arg(long, value_name = "PLAYER")]
+    player: String,
+    /// Threads [default: one for each core]
+    #[arg(long, value_name = "N")]
+    threads: Option<NonZeroUsize>,
+    /// Write the result as JSON
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    place: PlayerPlace,
+    #[command(flatten)]
+    game: GameChoice,
+}
+
+/// Runs it.
+pub fn run(action: Action) -> Result<()> {
+    match action {
+        Action::Score(args) => score(args),
+    }
+}
+
+fn score(args: Score) -> Result<()> {
+    let arena = args.game.arena()?;
+    let player = resolve(&args.player, &*arena, &args.place)?;
+    let (file, text) = (args.file.display().to_string(), read_text(&args.file)?);
+    let threads = args.threads.unwrap_or_else(cores).get();
+    let report = arena.score((&file, &text), (&args.player, &player), threads)?;
+
+    let mut out = stdout().lock();
+    if args.json {
+        return json_line(&mut out, &report);
+    }
+    let paint = Paint::stdout();
+    writeln!(out, "{}", paint.bold(&format!("{} on {file}", report.player)))?;
+    let mut table = Table::new(&["CLASS", "DECISIONS>", "ER>", "+->"]);
+    let rates = report.classes.iter().map(|(class, rate)| (class.as_str(), rate));
+    for (class, rate) in rates.chain([("overall", &report.overall)]) {
+        let se = rate.se.map(|se| format!("{se:.2}")).unwrap_or_default();
+        table.row(vec![class.to_owned(), grouped(rate.decisions), format!("{:.2}", rate.er), se]);
+    }
+    table.write(&mut out, paint)
+}

@@ -1,0 +1,30 @@
+//! Which game a command is about, and how much of this machine it may use.
+
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+
+use anyhow::{Result, anyhow};
+use ludus_players::arena::{Arena, Registry};
+
+/// The game of a command.
+#[derive(Clone, Debug, clap::Args)]
+pub struct GameChoice {
+    /// Game
+    #[arg(long, value_name = "GAME", default_value = "backgammon")]
+    game: String,
+}
+
+impl GameChoice {
+    /// The game's arena.
+    pub fn arena(&self) -> Result<Arc<dyn Arena>> {
+        let registry = Registry::standard();
+        registry.find(&self.game).cloned().ok_or_else(|| {
+            anyhow!("there is no game {:?}; this ludus plays {}", self.game, registry.games().join(", "))
+        })
+    }
+}
+
+/// Threads that run at once on this machine: what a command uses unless it is told otherwise.
+pub fn cores() -> NonZeroUsize {
+    std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN)
+}
