@@ -140,14 +140,17 @@ impl CheckpointFolder {
         Ok(folder)
     }
 
-    /// The newest checkpoint that can be read, `None` when there has never been one. What is passed over is logged.
-    pub fn newest(&self, origin: &Origin) -> Result<Option<Checkpoint>, CheckpointError> {
+    /// The newest checkpoint that can be read, `None` when there has never been one; and whether damaged ones were passed
+    /// over, which are logged.
+    pub fn newest(&self, origin: &Origin) -> Result<Option<(Checkpoint, bool)>, CheckpointError> {
         let mut damage = None;
         for number in self.numbers()? {
             let path = self.file(number);
             match fs::read(&path).map_err(|e| e.to_string()).and_then(|bytes| Checkpoint::from_bytes(&bytes))
             {
-                Ok(checkpoint) if checkpoint.origin == *origin => return Ok(Some(checkpoint)),
+                Ok(checkpoint) if checkpoint.origin == *origin => {
+                    return Ok(Some((checkpoint, damage.is_some())));
+                }
                 Ok(checkpoint) => {
                     let (found, wanted) = (checkpoint.origin.to_string(), origin.to_string());
                     return Err(CheckpointError::Foreign { folder: self.folder.clone(), found, wanted });

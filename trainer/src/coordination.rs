@@ -32,7 +32,7 @@ pub enum CoordinationError {
     /// Not now: the same call may succeed later.
     #[error("{0}")]
     NotNow(String),
-    /// A newer trainer has taken the run.
+    /// This trainer's word no longer counts, as a rule because a newer one has taken the run.
     #[error("{0}")]
     FenceLost(String),
     /// The call will never succeed.

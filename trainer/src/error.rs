@@ -15,8 +15,8 @@ pub enum TrainerError {
         /// What the coordinator said.
         reason: String,
     },
-    /// A newer trainer has taken the run; this one must not publish any more.
-    #[error("another trainer has taken over this run, so this one stops: {reason}")]
+    /// The coordinator does not take this trainer's word any more; it must not publish.
+    #[error("this trainer stops: {reason}")]
     FenceLost {
         /// What the coordinator said.
         reason: String,

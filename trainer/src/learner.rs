@@ -1,6 +1,7 @@
 //! What learns: the networks, their optimisers and the counters, stepped through rounds of lessons.
 
 use ludus_config::Learn;
+use ludus_players::arena::ArenaError;
 use ludus_players::lessons::Lessons;
 use ludus_players::weight_file::{Card, WeightFile};
 use ludus_proto::v1::{ClassLoss, Progress};
@@ -51,8 +52,11 @@ struct LossSum {
 #[derive(Debug, thiserror::Error)]
 pub enum LearnError {
     /// The weights are lost.
-    #[error("{SKIPPED_IN_A_ROW} training steps in a row had a loss or gradient that is not finite")]
+    #[error("training steps in a row whose loss or gradient is not finite, or weights beyond all bounds")]
     Diverged,
+    /// The weights that were made here do not fit the game: a fault of this program.
+    #[error(transparent)]
+    Teacher(#[from] ArenaError),
     /// Candle refuses: a fault of this program.
     #[error("Candle: {0}")]
     Candle(#[from] candle_core::Error),

@@ -17,6 +17,8 @@ mod patience;
 mod product;
 mod run;
 mod stats;
+#[cfg(test)]
+mod toy;
 mod trained;
 mod training;
 

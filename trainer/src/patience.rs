@@ -32,6 +32,12 @@ impl Patience {
         self.runtime.block_on(self.shutdown.run_until_cancelled(future))
     }
 
+    /// Waits for so long; `false` when told to stop first.
+    pub fn pause(&self, duration: Duration) -> bool {
+        // The timer wants to be made within the runtime, so in a block of its own.
+        self.wait(async { tokio::time::sleep(duration).await }).is_some()
+    }
+
     /// Whether the trainer was told to stop.
     pub fn is_over(&self) -> bool {
         self.shutdown.is_cancelled()
@@ -55,7 +61,7 @@ impl Patience {
                     self.say(format!("cannot {what}, trying again: {reason}"));
                     // Between half and whole: trainers that lost the same coordinator do not come back in step.
                     let jitter = rand::rng().random_range(0.5..1.0);
-                    if self.wait(tokio::time::sleep(pause.mul_f64(jitter))).is_none() {
+                    if !self.pause(pause.mul_f64(jitter)) {
                         return Ok(None);
                     }
                     pause = (pause * 2).min(longest);

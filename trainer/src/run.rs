@@ -12,7 +12,7 @@ use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
 use crate::checkpoint::{Checkpoint, CheckpointFolder, Origin};
-use crate::coordination::{Coordination, Remote};
+use crate::coordination::{Coordination, CoordinationError, Remote};
 use crate::intake::{Expected, Intake};
 use crate::learner::{Learner, Student};
 use crate::ledger::Ledger;
@@ -60,13 +60,16 @@ pub(crate) fn train(
     patience: &Patience,
 ) -> Result<(), TrainerError> {
     let request = JoinRequest { run: options.run.clone(), trainer: options.name.clone() };
-    let Some(joined) = patience.persist("join the run", || coordination.join(&request))? else {
-        return Ok(());
+    let join = || match coordination.join(&request) {
+        // There is no fence to lose yet: the run may still have to be made.
+        Err(CoordinationError::FenceLost(reason)) => Err(CoordinationError::NotNow(reason)),
+        answer => answer,
     };
+    let Some(joined) = patience.persist("join the run", join)? else { return Ok(()) };
     let mut run = Run::new(joined, options)?;
     let mut rollbacks = 0;
     loop {
-        let learner = run.restore()?;
+        let (learner, passed_over) = run.restore()?;
         let checkpoints = run.folder.written();
         // Opened anew, it delivers once more what was not acknowledged.
         let Some(stream) = patience.wait(options.stream.open(&run.joined.run)) else { return Ok(()) };
@@ -81,6 +84,7 @@ pub(crate) fn train(
             teacher,
             folder: &mut run.folder,
             learner,
+            catching_up: passed_over,
             intake: Intake::new(Expected {
                 run: run.joined.run.clone(),
                 game: run.joined.game.clone(),
@@ -131,12 +135,12 @@ impl Run {
         Ok(Run { joined, config, origin, folder, arena: arena.clone() })
     }
 
-    /// What the last checkpoint holds; before the first, random weights.
-    fn restore(&self) -> Result<Learner, TrainerError> {
+    /// What the last checkpoint holds, and whether it is not the last that was written; before the first, random weights.
+    fn restore(&self) -> Result<(Learner, bool), TrainerError> {
         let (run, folder) = (self.joined.run.clone(), self.folder.path().to_owned());
         let latest = self.joined.latest_version;
         let seed = self.config.seed;
-        let Some(checkpoint) = self.folder.newest(&self.origin)? else {
+        let Some((checkpoint, passed_over)) = self.folder.newest(&self.origin)? else {
             if latest > 0 {
                 return Err(TrainerError::Elsewhere { run, latest, folder });
             }
@@ -147,7 +151,9 @@ impl Run {
                 let optimizer = Optimizer::new(&self.config.learn, network.parameters().len());
                 Student { network, optimizer }
             });
-            return Ok(Learner::new(students.collect(), Ledger::default(), self.config.learn.clone(), seed));
+            let learner =
+                Learner::new(students.collect(), Ledger::default(), self.config.learn.clone(), seed);
+            return Ok((learner, false));
         };
         let Checkpoint { students, ledger, .. } = checkpoint;
         let mut learner = Learner::new(students, ledger, self.config.learn.clone(), seed);
@@ -178,6 +184,9 @@ impl Run {
             version = latest,
             "going on from the last checkpoint"
         );
-        Ok(learner)
+        Ok((learner, passed_over))
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -66,6 +66,9 @@ pub struct Session<'a> {
     pub folder: &'a mut CheckpointFolder,
     /// What learns.
     pub learner: Learner,
+    /// The checkpoint gone on from is older than what was reported. Until the entries delivered again are learnt, the
+    /// counters are behind, and nothing is reported.
+    pub catching_up: bool,
     /// Games that wait.
     pub intake: Intake,
     /// How to wait.
@@ -80,25 +83,32 @@ struct Clock {
     games: u64,
     /// The run has been stopped, with so many games accepted.
     stopped: Option<u64>,
+    /// Everything that was delivered to an earlier session has been read.
+    all_heard: bool,
 }
 
 impl Session<'_> {
     /// Learns until the run is over, the trainer is told to stop, or the weights are lost.
     pub fn learn(&mut self) -> Result<End, TrainerError> {
-        let mut clock = Clock { looked: Instant::now(), games: self.learner.ledger.games, stopped: None };
+        let mut clock = Clock {
+            looked: Instant::now(),
+            games: self.learner.ledger.games,
+            stopped: None,
+            all_heard: false,
+        };
         if self.learner.ledger.publishing.is_some() || self.learner.ledger.version == 0 {
             self.publish(&mut clock)?;
         }
         let positions = ROUND_BATCHES * self.config.learn.batch;
         while !self.patience.is_over() {
-            let dry = self.intake.plies() < positions && !self.listen()?;
+            let dry = self.intake.plies() < positions && !self.listen(&mut clock)?;
             let due = self.is_due(&clock) || (clock.stopped.is_some() && dry);
             // At a checkpoint what waits is learnt too, however little: games must not wait for others for ever.
             while self.intake.plies() >= positions || (due && !self.intake.is_empty()) {
                 match self.round(positions) {
                     Ok(()) => {}
                     Err(LearnError::Diverged) => return Ok(End::Diverged(LearnError::Diverged.to_string())),
-                    Err(error @ LearnError::Candle(_)) => return Err(TrainerError::Fault(error.to_string())),
+                    Err(error) => return Err(TrainerError::Fault(error.to_string())),
                 }
             }
             let ledger = &self.learner.ledger;
@@ -116,7 +126,7 @@ impl Session<'_> {
     }
 
     /// Takes in what the stream has; `false` when it had nothing.
-    fn listen(&mut self) -> Result<bool, TrainerError> {
+    fn listen(&mut self, clock: &mut Clock) -> Result<bool, TrainerError> {
         let read = self.stream.read(self.consumer, READ, LISTEN);
         match self.patience.wait(read) {
             None => Ok(false),
@@ -124,6 +134,10 @@ impl Session<'_> {
                 let waiting = entries.is_empty() && self.intake.is_empty();
                 self.patience.stats.wait_for(waiting.then(|| "waiting for games".to_owned()));
                 let (now, any) = (unix_seconds(), !entries.is_empty());
+                // What was delivered before comes first.
+                if entries.iter().all(|entry| entry.deliveries <= 1) {
+                    clock.all_heard = true;
+                }
                 for entry in entries {
                     self.intake.accept(entry, &mut self.learner.ledger, now);
                 }
@@ -131,7 +145,7 @@ impl Session<'_> {
             }
             Some(Err(error)) => {
                 self.patience.say(format!("cannot read games, trying again: {error}"));
-                self.patience.wait(tokio::time::sleep(Duration::from_secs(1)));
+                self.patience.pause(Duration::from_secs(1));
                 Ok(false)
             }
         }
@@ -147,8 +161,7 @@ impl Session<'_> {
 
     /// Learns from the games that wait, up to about so many positions.
     fn round(&mut self, positions: usize) -> Result<(), LearnError> {
-        // Weights that were fit at the start and are refused now have grown beyond all bounds.
-        self.teacher.follow(&self.version()).map_err(|_| LearnError::Diverged)?;
+        self.teacher.follow(&self.version())?;
         let lambda = self.config.learn.lambda as f32;
         let mut lessons: Vec<Lessons> =
             self.origin.networks.iter().map(|network| Lessons::new(network.outputs)).collect();
@@ -167,6 +180,8 @@ impl Session<'_> {
             }
         }
         self.learner.learn(&lessons)?;
+        // Neither saved nor published: weights beyond all bounds.
+        self.version().check().map_err(|_| LearnError::Diverged)?;
         self.show();
         Ok(())
     }
@@ -178,6 +193,10 @@ impl Session<'_> {
         }
         clock.games = self.learner.ledger.games;
         clock.looked = Instant::now();
+        self.catching_up &= !(clock.all_heard && self.intake.is_empty());
+        if self.catching_up {
+            return Ok(());
+        }
         let progress = self.learner.progress();
         let request =
             ReportRequest { run: self.origin.run.clone(), fence: self.fence, progress: Some(progress) };

@@ -1,0 +1,227 @@
+//! For tests: a race with a die of three sides and nothing to choose, so that the true chances are known.
+
+use std::cell::Cell;
+use std::sync::Arc;
+
+use ludus_games::{Chances, Game, NotationError, Plays};
+use ludus_players::arena::{Arena, Registry, Seating, Source};
+use ludus_players::game_arena::{GameArena, Roster};
+use ludus_players::input_set::{InputSet, Inputs};
+use ludus_players::player::Player;
+use ludus_proto::v1::{GameBatch, GameRecord, Series, SeriesKind};
+use prost::Message;
+
+/// Steps from start to goal.
+const TRACK: usize = 5;
+static ROLLS: [(u8, f32); 3] = [(1, 0.5), (2, 0.3), (3, 0.2)];
+
+/// The race.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct Race;
+
+/// Steps to go of the side to act and of the other side.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Standing(pub u8, pub u8);
+
+impl Game for Race {
+    const NAME: &'static str = "race";
+    const REVISION: u32 = 3;
+    type State = Standing;
+    type Roll = u8;
+    type Move = ();
+    type Chances = Win;
+
+    fn start(&self) -> Standing {
+        Standing(TRACK as u8, TRACK as u8)
+    }
+
+    fn payoff(&self, state: &Standing) -> Option<i8> {
+        (state.1 == 0).then_some(-1)
+    }
+
+    fn rolls(&self, _: &Standing, _: usize) -> &'static [(u8, f32)] {
+        &ROLLS
+    }
+
+    fn plays(&self, state: &Standing, roll: u8, plays: &mut Plays<Self>) {
+        plays.clear();
+        plays.moves.push(());
+        plays.after.push(Standing(state.1, state.0.saturating_sub(roll)));
+    }
+
+    fn read_position(&self, text: &str) -> Result<Standing, NotationError> {
+        Err(NotationError::new(text, "position", "the race has no notation"))
+    }
+
+    fn write_position(&self, state: &Standing) -> String {
+        format!("{state:?}")
+    }
+
+    fn read_roll(&self, text: &str) -> Result<u8, NotationError> {
+        Err(NotationError::new(text, "roll", "the race has no notation"))
+    }
+
+    fn write_roll(&self, roll: u8) -> String {
+        roll.to_string()
+    }
+
+    fn write_move(&self, _: &Standing, _: ()) -> String {
+        String::new()
+    }
+}
+
+/// The chance to win.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Win([f32; 1]);
+
+impl AsRef<[f32]> for Win {
+    fn as_ref(&self) -> &[f32] {
+        &self.0
+    }
+}
+
+impl AsMut<[f32]> for Win {
+    fn as_mut(&mut self) -> &mut [f32] {
+        &mut self.0
+    }
+}
+
+impl Chances for Win {
+    const LEN: usize = 1;
+    const LABELS: &'static [&'static str] = &["win"];
+    const MAX_POINTS: f32 = 1.0;
+
+    fn from_payoff(points: i8) -> Self {
+        Win([if points > 0 { 1.0 } else { 0.0 }])
+    }
+
+    fn points(&self) -> f32 {
+        2.0 * self.0[0] - 1.0
+    }
+
+    fn flipped(&self) -> Self {
+        Win([1.0 - self.0[0]])
+    }
+
+    fn ordered(self) -> Self {
+        self
+    }
+
+    fn is_valid(&self) -> bool {
+        (0.0..=1.0).contains(&self.0[0])
+    }
+
+    fn flip_difference(difference: &mut Self) {
+        difference.0[0] = -difference.0[0];
+    }
+
+    fn difference_points(difference: &Self) -> f32 {
+        2.0 * difference.0[0]
+    }
+}
+
+/// The true chance of the side to act to win.
+pub fn truth(state: &Standing) -> f64 {
+    if state.1 == 0 {
+        return 0.0;
+    }
+    let after = |roll: u8| Standing(state.1, state.0.saturating_sub(roll));
+    ROLLS.iter().map(|&(roll, weight)| f64::from(weight) * (1.0 - truth(&after(roll)))).sum()
+}
+
+/// Every position with something to go that a game can come through.
+pub fn positions() -> Vec<Standing> {
+    let mut found = vec![Race.start()];
+    let mut next = 0;
+    while let Some(state) = found.get(next).cloned() {
+        next += 1;
+        for (roll, _) in ROLLS {
+            let after = Standing(state.1, state.0.saturating_sub(roll));
+            if after.1 > 0 && !found.contains(&after) {
+                found.push(after);
+            }
+        }
+    }
+    found
+}
+
+thread_local! {
+    /// Positions on this thread whose inputs come out as not-a-number from now on.
+    pub static POISON: Cell<u32> = const { Cell::new(0) };
+}
+
+/// One input for each number of steps to go of each side; a network for the last stretch and one for what comes before.
+pub struct OneHot;
+
+impl InputSet<Race> for OneHot {
+    fn name(&self) -> &'static str {
+        "one-hot"
+    }
+
+    fn classes(&self) -> &'static [&'static str] {
+        &["far", "near"]
+    }
+
+    fn width(&self, _: usize) -> usize {
+        2 * (TRACK + 1)
+    }
+
+    fn class(&self, state: &Standing) -> Option<usize> {
+        Race.payoff(state).is_none().then(|| usize::from(state.0 <= 2))
+    }
+
+    fn write(&self, _: usize, state: &Standing, inputs: &mut Inputs) {
+        let poisoned = POISON.replace(POISON.get().saturating_sub(1)) > 0;
+        inputs.clear();
+        inputs.push(usize::from(state.0), if poisoned { f32::NAN } else { 1.0 });
+        inputs.push(TRACK + 1 + usize::from(state.1), 1.0);
+    }
+}
+
+impl Roster for Race {
+    const BASELINES: &'static [&'static str] = &[];
+
+    fn baseline(&self, _: &str) -> Option<Box<dyn Player<Self>>> {
+        None
+    }
+
+    fn input_sets(&self) -> Vec<Arc<dyn InputSet<Self>>> {
+        vec![Arc::new(OneHot)]
+    }
+}
+
+/// A registry with the race alone.
+pub fn registry() -> Registry {
+    Registry::new(vec![Arc::new(GameArena::<Race>::default())])
+}
+
+/// The series that games come from.
+pub fn series() -> Series {
+    Series { id: 4, kind: SeriesKind::SelfPlay.into(), seed: 11, ..Series::default() }
+}
+
+/// Games of the series, played.
+pub fn games(numbers: std::ops::Range<u64>) -> Vec<GameRecord> {
+    let seat = Seating { source: Source::Baseline("random".into()), plies: 0 };
+    let arena = GameArena::<Race>::default();
+    let mut table = arena.table(&series(), [&seat, &seat]).expect("a table");
+    numbers.map(|number| table.play(number).expect("a game")).collect()
+}
+
+/// A batch of games as it travels.
+pub fn batch(games: Vec<GameRecord>) -> GameBatch {
+    GameBatch {
+        run: "first".into(),
+        game: Race::NAME.into(),
+        revision: Race::REVISION,
+        series: Some(series()),
+        games,
+        accepted_at: 1000,
+        ..GameBatch::default()
+    }
+}
+
+/// A stream entry's payload.
+pub fn payload(batch: &GameBatch) -> Vec<u8> {
+    zstd::bulk::compress(&batch.encode_to_vec(), 3).expect("compressed")
+}
