@@ -52,7 +52,7 @@ mod tests {
         for side in positions().iter().flat_map(|position| [*position.own(), *position.other()]) {
             let slots = (0..25).filter(|&slot| side[slot] > 0).map(|slot| 1 << slot).sum::<u32>();
             assert_eq!(occupied(&side), slots);
-            assert_eq!(checkers(&side), side.iter().sum());
+            assert_eq!(checkers(&side), side.iter().sum::<u8>());
             assert_eq!(rearmost(&side), side.iter().rposition(|&n| n > 0).map(|slot| slot as u32));
         }
     }
