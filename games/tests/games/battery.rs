@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use ludus_games::{Backgammon, Chances, Game, Luck, Plays};
+use ludus_games::{Backgammon, Chances, Game, ItalianDraughts, Luck, Othello, Plays};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::Index;
@@ -29,6 +29,27 @@ impl Sides for Backgammon {
         (0..24).all(|slot| after.own()[slot] <= before.other()[slot])
             && after.own_off() == before.other_off()
             && after.other_off() >= before.own_off()
+    }
+}
+
+impl Sides for Othello {
+    const LONGEST: usize = 130;
+    const ORDER: u64 = 0xd335_5d27_ef47_6e87;
+
+    fn other_side_acts(before: &Self::State, after: &Self::State) -> bool {
+        // The side that waited can only lose discs, the one that acted only win some.
+        after.own() & !before.other() == 0 && before.own() & !after.other() == 0
+    }
+}
+
+impl Sides for ItalianDraughts {
+    const LONGEST: usize = 2_000;
+    const ORDER: u64 = 0x2b26_4648_e87a_483b;
+
+    fn other_side_acts(before: &Self::State, after: &Self::State) -> bool {
+        let pieces = |[men, kings]: [u32; 2]| men | kings;
+        let waited = pieces(before.board().other()).reverse_bits();
+        after.white_acts() != before.white_acts() && pieces(after.board().own()) & !waited == 0
     }
 }
 
@@ -249,4 +270,4 @@ macro_rules! battery {
     };
 }
 
-battery!(backgammon: Backgammon);
+battery!(backgammon: Backgammon, othello: Othello, italian_draughts: ItalianDraughts::default());

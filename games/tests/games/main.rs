@@ -4,4 +4,6 @@
 
 mod backgammon;
 mod battery;
+mod italian_draughts;
+mod othello;
 mod shared;

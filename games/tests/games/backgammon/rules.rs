@@ -41,7 +41,7 @@ fn assert_steps_lead_there(position: &Position, plays: &Plays<Backgammon>) {
 
 #[test]
 fn random_games_have_the_plays_of_the_slow_generator() {
-    for (position, dice) in positions::from_random_games(2_500, 7) {
+    for (position, dice) in positions::from_random_games(5_000, 7) {
         let plays = plays(&position, dice);
         assert_eq!(keys(&plays), slow::after(&position, dice), "{position} {dice}");
         assert_steps_lead_there(&position, &plays);
@@ -49,7 +49,7 @@ fn random_games_have_the_plays_of_the_slow_generator() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 4_000, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 10_000, ..ProptestConfig::default() })]
 
     #[test]
     fn odd_positions_have_the_plays_of_the_slow_generator(
