@@ -125,20 +125,24 @@ fn hint(wrong: &str, section: &str) -> String {
     }
 }
 
-/// Edit distance: insertions, deletions and replacements of characters.
+/// Edit distance: insertions, deletions, replacements and swaps of neighbours.
 fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, y) in b.iter().enumerate() {
-            let replaced = diagonal + usize::from(x != *y);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(diagonal + 1).min(row[j] + 1);
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+    // rows[i][j] is the distance of the first i characters of a from the first j of b.
+    let mut rows = vec![(0..=b.len()).collect::<Vec<usize>>()];
+    for i in 1..=a.len() {
+        let mut row = vec![i];
+        for j in 1..=b.len() {
+            let replaced = rows[i - 1][j - 1] + usize::from(a[i - 1] != b[j - 1]);
+            let mut best = replaced.min(rows[i - 1][j] + 1).min(row[j - 1] + 1);
+            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
+                best = best.min(rows[i - 2][j - 2] + 1);
+            }
+            row.push(best);
         }
+        rows.push(row);
     }
-    row[b.len()]
+    rows[a.len()][b.len()]
 }
 
 /// Where the value of `section.key` or `key` stands.
@@ -186,6 +190,7 @@ mod tests {
             refusal("seed = 1\n\n[learn]\nlamda = 0.5\n"),
             "line 4: unknown key `learn.lamda`; did you mean `lambda`?"
         );
+        assert_eq!(refusal("gmae = 1"), "line 1: unknown key `gmae`; did you mean `game`?");
         assert_eq!(refusal("sed = 1"), "line 1: unknown key `sed`; did you mean `seed`?");
         assert_eq!(refusal("[lern]\n"), "line 1: unknown key `lern`; did you mean `learn`?");
     }

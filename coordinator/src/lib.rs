@@ -27,6 +27,8 @@ mod state;
 mod status;
 mod store;
 mod submit;
+#[cfg(test)]
+mod tests;
 mod training;
 mod turns;
 mod view;

@@ -10,6 +10,7 @@ use ludus_proto::v1::admin_service_server::AdminServiceServer;
 use ludus_proto::v1::trainer_service_server::TrainerServiceServer;
 use ludus_proto::v1::worker_service_server::WorkerServiceServer;
 use tokio::net::TcpListener;
+use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 use tonic::service::Routes;
 
@@ -42,10 +43,12 @@ impl Coordinator {
         self.check_reach(listener.local_addr().map_err(CoordinatorError::Server)?)?;
         self.shared.options.stream.check().await?;
         let streams = self.shared.open_streams().await?;
+        // Tasks end with the set, so nothing goes on when this future is dropped.
+        let mut tasks = JoinSet::new();
         // The outbox is emptied to the end, so it stops after the server.
         let stop_outbox = CancellationToken::new();
-        let outbox = tokio::spawn(Arc::clone(&self.shared).run_outbox(streams, stop_outbox.clone()));
-        let conditions = tokio::spawn(Arc::clone(&self.shared).run_conditions(shutdown.clone()));
+        tasks.spawn(Arc::clone(&self.shared).run_outbox(streams, stop_outbox.clone()));
+        tasks.spawn(Arc::clone(&self.shared).run_conditions(shutdown.clone()));
 
         let listener = listener.tap_io(|connection| {
             // Answers are small and waited for.
@@ -64,10 +67,15 @@ impl Coordinator {
             }
         };
         stop_outbox.cancel();
-        for task in [outbox, conditions] {
-            if let Err(failed) = task.await {
-                tracing::error!("a task of the coordinator broke off: {failed}");
+        let rest = async {
+            while let Some(ended) = tasks.join_next().await {
+                if let Err(failed) = ended {
+                    tracing::error!("a task of the coordinator broke off: {failed}");
+                }
             }
+        };
+        if tokio::time::timeout(GRACE, rest).await.is_err() {
+            tracing::warn!("accepted games stay in the outbox until the next start");
         }
         served
     }

@@ -1,0 +1,143 @@
+//! Death at bad moments.
+
+use ludus_proto::v1::SeriesKind;
+use tokio_util::sync::CancellationToken;
+
+use super::desk::{CONFIG, Desk, drain_stream, games_of};
+use crate::Coordinator;
+
+/// Serves until the outbox is empty.
+async fn empty_outbox(coordinator: &Coordinator, desk: &Desk) {
+    let stop = CancellationToken::new();
+    let address = "127.0.0.1:0".parse().expect("an address");
+    let listener = coordinator.bind(address).await.expect("a port");
+    let server = tokio::spawn({
+        let (coordinator, stop) = (coordinator.clone(), stop.clone());
+        async move { coordinator.serve(listener, stop).await }
+    });
+    while !desk.outbox().is_empty() {
+        tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+    }
+    stop.cancel();
+    server.await.expect("served").expect("well");
+}
+
+/// Numbers of all games in these batches, in order.
+fn numbers(batches: &[ludus_proto::v1::GameBatch]) -> Vec<u64> {
+    batches.iter().flat_map(|batch| &batch.games).map(|game| game.number).collect()
+}
+
+#[tokio::test]
+async fn games_accepted_before_a_death_reach_the_stream_after_it() {
+    let mut desk = Desk::new(CONFIG);
+    let lease = desk.lease("w");
+    desk.play(&lease, 1);
+    assert_eq!(numbers(&desk.outbox()).len(), lease.count as usize);
+    desk.reopen();
+    empty_outbox(desk.open(), &desk).await;
+    let batches = drain_stream(&desk.folder(), "coin").await;
+    assert_eq!(numbers(&batches), (0..u64::from(lease.count)).collect::<Vec<_>>());
+    let batch = &batches[0];
+    assert_eq!((&batch.run[..], &batch.game[..], batch.revision), ("coin", "coin", 1));
+    assert_eq!((batch.series, &batch.players), (lease.series, &lease.players));
+    assert_eq!(batch.accepted_at, desk.now / 1000);
+}
+
+#[tokio::test]
+async fn a_death_between_stream_and_outbox_repeats_an_entry_and_loses_none() {
+    let mut desk = Desk::new(CONFIG);
+    desk.play(&desk.lease("w"), 1);
+    // The stream has it, and the outbox does not know yet.
+    let stream = desk.open().shared.options.stream.open("coin").await.expect("opens");
+    let payload = {
+        let state = desk.open().shared.lock().expect("locked");
+        let sql = "SELECT payload FROM outbox";
+        state.query(|connection| connection.query_row(sql, [], |row| row.get(0))).expect("an entry")
+    };
+    stream.append(vec![payload]).await.expect("appended");
+    drop(stream);
+    desk.reopen();
+    desk.play(&desk.lease("w"), 1);
+    empty_outbox(desk.open(), &desk).await;
+    let numbers = numbers(&drain_stream(&desk.folder(), "coin").await);
+    let count = desk.numbers().accepted as usize;
+    let first = count / 2;
+    assert_eq!(numbers[..first], numbers[first..2 * first], "the same entry twice");
+    assert_eq!(numbers.len(), first + count);
+}
+
+#[test]
+fn a_gate_goes_on_where_it_was_and_comes_to_the_same_verdict() {
+    let result = |number: u64| if number % 7 < 2 { -1 } else { 1 };
+    let play = |desk: &mut Desk, restarts: bool| {
+        desk.publish(100, 0);
+        let mut order = Vec::new();
+        while desk.open().run("").expect("the run").gate.is_some() {
+            // Two at a time, the later one first, so that there is always something waiting for the prefix.
+            let (first, second) = (desk.lease_of(SeriesKind::Gate), desk.lease_of(SeriesKind::Gate));
+            for lease in [second, first] {
+                desk.submit(&lease, games_of(&lease, result));
+                order.push(lease.first);
+                if restarts {
+                    let before = desk.open().run("").expect("the run");
+                    desk.reopen();
+                    let mut after = desk.open().run("").expect("the run");
+                    after.workers = before.workers;
+                    assert_eq!(after, before);
+                }
+            }
+        }
+        (order, desk.version(2).gate)
+    };
+    let (through, restarted) = (&mut Desk::new(CONFIG), &mut Desk::new(CONFIG));
+    let (_, expected) = play(through, false);
+    let (_, found) = play(restarted, true);
+    assert_eq!(found, expected);
+    assert_eq!(restarted.version(2).state, through.version(2).state);
+}
+
+#[test]
+fn leases_outlive_a_restart_and_late_games_are_taken_after_it() {
+    let mut desk = Desk::new(CONFIG);
+    let held = desk.lease("a");
+    desk.submit(&held, games_of(&held, |_| 1)[..1].to_vec());
+    let before = desk.numbers();
+    desk.reopen();
+    assert_eq!(desk.numbers(), before);
+    assert_ne!(desk.lease("b").id, held.id, "its worker may be alive");
+    let reply = desk.play(&held, 1);
+    assert_eq!((reply.accepted, reply.repeated_games), (held.count - 1, 1));
+    desk.now += 120_000;
+    desk.reopen();
+    assert!(desk.numbers().balances());
+}
+
+#[test]
+fn a_step_that_fails_or_panics_leaves_no_trace() {
+    let desk = Desk::new(CONFIG);
+    let lease = desk.lease("w");
+    let before = desk.numbers();
+    let shared = &desk.open().shared;
+    let spoil = |book: &mut crate::book::Book| {
+        let run = book.runs.get_mut(&1).expect("the run");
+        run.self_play.book.accept(lease.id, lease.first);
+        run.champion = 99;
+    };
+    let failed = shared.lock().expect("locked").step(|book, _| {
+        spoil(book);
+        Err::<(), _>(rusqlite::Error::InvalidQuery)
+    });
+    assert!(failed.is_err());
+    assert_eq!((desk.numbers(), desk.open().run("").expect("the run").champion), (before, 0));
+
+    let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        let step = shared.lock().expect("locked").step(|book, _| -> rusqlite::Result<()> {
+            spoil(book);
+            panic!("on purpose");
+        });
+        drop(step);
+    }));
+    assert!(panicked.is_err());
+    assert_eq!((desk.numbers(), desk.open().run("").expect("the run").champion), (before, 0));
+    assert_eq!(desk.play(&lease, 1).accepted, lease.count);
+}
