@@ -52,14 +52,14 @@ impl Paint {
 
 /// Rows with aligned columns under a dim heading.
 pub struct Table {
-    heading: Vec<&'static str>,
+    heading: Vec<String>,
     rows: Vec<Vec<String>>,
 }
 
 impl Table {
     /// A table with these columns. One whose heading ends in `>` is aligned to the right.
-    pub fn new(heading: &[&'static str]) -> Self {
-        Table { heading: heading.to_vec(), rows: Vec::new() }
+    pub fn new(heading: &[impl AsRef<str>]) -> Self {
+        Table { heading: heading.iter().map(|name| name.as_ref().to_owned()).collect(), rows: Vec::new() }
     }
 
     /// Adds a row, one text a column.

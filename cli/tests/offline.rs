@@ -239,6 +239,7 @@ fn evaluate_judges_positions_for_the_side_on_roll_or_the_other() {
 
     let shown = success(ludus(&args));
     assert_eq!(shown.lines().count(), 3, "{shown}");
+    assert!(shown.starts_with("POSITION") && shown.contains("WIN GAMMON"), "{shown}");
     let from_input = ludus_reading(&args[..3], &format!("{START}\n{AFTER_31}\n"));
     assert_eq!(success(from_input), shown);
 }

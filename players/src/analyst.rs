@@ -9,6 +9,9 @@ use crate::search::Lookahead;
 
 /// Answers questions about positions, in text. Positions may be in any of the game's notations.
 pub trait Analyst: Send {
+    /// A short name for each probability of a [`Judgement`], in order.
+    fn labels(&self) -> &'static [&'static str];
+
     /// All legal plays of a roll. With a player they come with its equities, best first.
     fn moves(&mut self, position: &str, roll: &str) -> Result<MoveList, ArenaError>;
 
@@ -45,7 +48,8 @@ pub struct ListedPlay {
 pub struct Judgement {
     /// The position, in the game's main notation.
     pub position: String,
-    /// The probabilities; for backgammon win, win gammon, win backgammon, lose gammon, lose backgammon.
+    /// The probabilities, named by [`Analyst::labels`]; for backgammon win, win gammon, win backgammon, lose gammon,
+    /// lose backgammon.
     pub probabilities: Vec<f32>,
     /// Expected points.
     pub equity: f32,
@@ -67,6 +71,10 @@ impl<G: Game> GameAnalyst<G> {
 }
 
 impl<G: Game> Analyst for GameAnalyst<G> {
+    fn labels(&self) -> &'static [&'static str] {
+        G::Chances::LABELS
+    }
+
     fn moves(&mut self, position: &str, roll: &str) -> Result<MoveList, ArenaError> {
         let game = self.game;
         let (state, roll) = (game.read_position(position)?, game.read_roll(roll)?);

@@ -45,16 +45,20 @@ pub fn run(args: Args) -> Result<()> {
     let mut analyst = arena.analyst(Some(&player))?;
 
     let mut out = BufWriter::new(stdout().lock());
-    let mut table = Table::new(&["POSITION", "PROBABILITIES", "EQUITY>"]);
+    let probabilities = analyst.labels().iter().map(|label| format!("{}>", label.to_uppercase()));
+    let heading: Vec<String> =
+        ["POSITION".to_owned()].into_iter().chain(probabilities).chain(["EQUITY>".to_owned()]).collect();
+    let mut table = Table::new(&heading);
     let mut lines = Lines::open(args.file.as_ref())?;
     while let Some((place, line)) = lines.next_line()? {
         for judgement in analyst.evaluate(&[&line], args.after).context(place)? {
             if args.json {
                 json_line(&mut out, &judgement)?;
             } else {
-                let numbers = judgement.probabilities.iter().map(|p| format!("{p:.4}"));
-                let probabilities = numbers.collect::<Vec<_>>().join("  ");
-                table.row(vec![judgement.position, probabilities, format!("{:+.4}", judgement.equity)]);
+                let mut row = vec![judgement.position];
+                row.extend(judgement.probabilities.iter().map(|p| format!("{p:.4}")));
+                row.push(format!("{:+.4}", judgement.equity));
+                table.row(row);
             }
         }
     }
