@@ -89,8 +89,9 @@ fn train_yields_versions_and_resumes_and_survives_sigkill() {
     let place = Place::new();
     let config = place.file("run.toml", TINY);
     let dir = place.path("run");
-    let train = |more: &[&str]| {
-        [&["train", "backgammon", "--workers", "1", "--config", &config, "--dir", arg(&dir)], more].concat()
+    let train = |more: &[&'static str]| {
+        let common = ["train", "backgammon", "--workers", "1", "--config", &config, "--dir", arg(&dir)];
+        [&common[..], more].concat()
     };
     // The last run on this machine is found without being named.
     let show = || Accounts::of(&place.json(&["run", "show", "--json"]));

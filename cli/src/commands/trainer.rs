@@ -57,6 +57,7 @@ async fn train(args: Args) -> Result<()> {
         stream,
         dir: args.dir,
         name: args.name,
+        last_version: false,
         registry: Registry::standard(),
     };
     let training = ludus_trainer::run(options, told_to_stop.clone(), stats.clone());

@@ -89,6 +89,7 @@ impl Team {
             stream,
             dir: dir.join("trainer"),
             name: "trainer".into(),
+            last_version: true,
             registry: Registry::standard(),
         };
         let stats = trainer_stats.clone();
