@@ -314,3 +314,6 @@ impl std::fmt::Display for Origin {
         write!(f, "run {run} ({game} revision {revision}, inputs {inputs}, networks {})", sizes.join(", "))
     }
 }
+
+#[cfg(test)]
+mod tests;

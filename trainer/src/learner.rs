@@ -152,3 +152,89 @@ fn even_batches(order: &[usize], size: usize) -> impl Iterator<Item = &[usize]> 
     let parts = ((order.len() + size / 2) / size).max(1).min(order.len());
     (0..parts).map(move |part| &order[part * order.len() / parts..(part + 1) * order.len() / parts])
 }
+
+#[cfg(test)]
+mod tests {
+    use ludus_config::Optimizer as Kind;
+    use ludus_players::input_set::Inputs;
+    use ludus_players::weight_file::Shape;
+
+    use super::*;
+
+    fn learner(batch: usize) -> Learner {
+        let shape = Shape { class: "race".into(), inputs: 3, hidden: 4, outputs: 1 };
+        let fresh = WeightFile::fresh(Card::default(), &[shape], 1).unwrap();
+        let learn = Learn { batch, optimizer: Kind::AdamW, step_size: 0.01, ..Learn::default() };
+        let network = Network::from_weights(&fresh.networks[0]);
+        let optimizer = Optimizer::new(&learn, network.parameters().len());
+        Learner::new(vec![Student { network, optimizer }], Ledger::default(), learn, 7)
+    }
+
+    fn lessons(targets: impl Iterator<Item = f32>) -> Vec<Lessons> {
+        let mut lessons = Lessons::new(1);
+        for (number, target) in targets.enumerate() {
+            let mut inputs = Inputs::default();
+            inputs.push(number % 3, 1.0);
+            lessons.push(&inputs, &[target]);
+        }
+        vec![lessons]
+    }
+
+    #[test]
+    fn a_round_takes_a_step_for_every_batch_and_leaves_nothing_over() {
+        for (positions, batch, steps) in [(1, 32, 1), (32, 32, 1), (47, 32, 1), (48, 32, 2), (330, 32, 10)] {
+            let mut learner = learner(batch);
+            learner.learn(&lessons((0..positions).map(|_| 0.5))).unwrap();
+            let ledger = &learner.ledger;
+            assert_eq!((ledger.steps, ledger.positions, ledger.rounds), (steps, positions as u64, 1));
+            assert_eq!(learner.progress().losses[0].positions, positions as u64);
+        }
+        let mut learner = learner(32);
+        learner.learn(&[Lessons::new(1)]).unwrap();
+        assert_eq!((learner.ledger.steps, learner.progress().losses.len()), (0, 0));
+    }
+
+    #[test]
+    fn batches_are_a_partition_of_nearly_equal_parts() {
+        for (positions, size) in [(1, 8), (11, 8), (12, 8), (100, 8), (8, 1)] {
+            let order: Vec<usize> = (0..positions).collect();
+            let parts: Vec<&[usize]> = even_batches(&order, size).collect();
+            assert_eq!(parts.concat(), order);
+            let lengths = parts.iter().map(|part| part.len());
+            assert!(lengths.clone().max().unwrap() - lengths.clone().min().unwrap() <= 1);
+            assert!(lengths.max().unwrap() < 2 * size);
+        }
+    }
+
+    #[test]
+    fn a_step_that_is_not_finite_is_skipped_and_changes_nothing() {
+        let mut learner = learner(4);
+        let before = learner.students.clone();
+        learner.learn(&lessons([f32::NAN].into_iter())).unwrap();
+        assert_eq!(learner.students, before);
+        assert_eq!((learner.ledger.steps, learner.ledger.skipped_steps), (0, 1));
+        // A good step in between: it takes several in a row to lose faith.
+        for _ in 0..3 {
+            learner.learn(&lessons([0.5].into_iter())).unwrap();
+            for _ in 0..SKIPPED_IN_A_ROW - 1 {
+                learner.learn(&lessons([f32::INFINITY].into_iter())).unwrap();
+            }
+        }
+        assert_eq!(learner.ledger.steps, 3);
+        let poison = lessons((0..4 * SKIPPED_IN_A_ROW).map(|_| f32::NAN));
+        assert!(matches!(learner.learn(&poison), Err(LearnError::Diverged)));
+    }
+
+    #[test]
+    fn rounds_are_mixed_by_their_number_alone() {
+        let targets = || lessons((0..64).map(|n| (n % 5) as f32 / 4.0));
+        let after = |rounds: u64| {
+            let mut learner = learner(4);
+            learner.ledger.rounds = rounds;
+            learner.learn(&targets()).unwrap();
+            learner.students
+        };
+        assert_eq!(after(3), after(3));
+        assert_ne!(after(3), after(4));
+    }
+}

@@ -45,6 +45,9 @@ pub struct TrainerOptions {
     pub dir: PathBuf,
     /// Stable name under which the stream is read: the same after a restart.
     pub name: String,
+    /// Whether, told to stop, it learns what it has read and publishes that as a last version. For the end of a training
+    /// that people wait for; a trainer that is only restarted goes on from its checkpoint without.
+    pub last_version: bool,
     /// The games this trainer knows.
     pub registry: Registry,
 }

@@ -249,3 +249,6 @@ fn pair<'a>(
         _ => bail!("expected two contiguous f32 tensors"),
     }
 }
+
+#[cfg(test)]
+mod tests;

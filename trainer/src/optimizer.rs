@@ -79,3 +79,64 @@ pub fn step_size(learn: &Learn, games: u64) -> f32 {
     let done = if learn.decay_games == 0 { 1.0 } else { (games as f64 / learn.decay_games as f64).min(1.0) };
     (learn.step_size * (learn.final_step_size / learn.step_size).powf(done)) as f32
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn learn(optimizer: Kind, weight_decay: f64) -> Learn {
+        Learn { optimizer, weight_decay, ..Learn::default() }
+    }
+
+    #[test]
+    fn gradient_descent_follows_the_gradient() {
+        let mut parameters = [1.0, -2.0];
+        Optimizer::new(&learn(Kind::Sgd, 0.0), 2).step(&mut parameters, &[0.5, -1.0], 0.1);
+        assert_eq!(parameters, [0.95, -1.9]);
+    }
+
+    #[test]
+    fn adamw_takes_the_steps_that_its_authors_formulas_give() {
+        let (decay, size) = (0.1, 0.01);
+        let mut optimizer = Optimizer::new(&learn(Kind::AdamW, decay), 2);
+        let mut parameters = [1.0f32, -2.0];
+        let mut plain = [1.0f64, -2.0];
+        let (mut mean, mut square) = ([0.0f64; 2], [0.0f64; 2]);
+        for (t, gradient) in [[0.5f32, -1.0], [0.1, 0.0], [-0.7, 3.0]].into_iter().enumerate() {
+            optimizer.step(&mut parameters, &gradient, size as f32);
+            for i in 0..2 {
+                let g = f64::from(gradient[i]);
+                mean[i] = 0.9 * mean[i] + 0.1 * g;
+                square[i] = 0.999 * square[i] + 0.001 * g * g;
+                let corrected_mean = mean[i] / (1.0 - 0.9f64.powi(t as i32 + 1));
+                let corrected_square = square[i] / (1.0 - 0.999f64.powi(t as i32 + 1));
+                plain[i] -= size * (corrected_mean / (corrected_square.sqrt() + 1e-8) + decay * plain[i]);
+                assert!(
+                    (f64::from(parameters[i]) - plain[i]).abs() < 1e-6,
+                    "step {t}: {parameters:?}, {plain:?}"
+                );
+            }
+        }
+        // The first step is as long as the step size, whatever the gradient's size.
+        let mut alone = [0.0f32];
+        Optimizer::new(&learn(Kind::AdamW, 0.0), 1).step(&mut alone, &[1e-4], 0.01);
+        assert!((alone[0] + 0.01).abs() < 1e-5, "{alone:?}");
+    }
+
+    #[test]
+    fn a_parameter_that_never_had_a_gradient_stays_where_it_is() {
+        let mut parameters = [0.25];
+        Optimizer::new(&learn(Kind::AdamW, 0.0), 1).step(&mut parameters, &[0.0], 0.01);
+        assert_eq!(parameters, [0.25]);
+    }
+
+    #[test]
+    fn the_step_size_falls_geometrically_and_then_stays() {
+        let learn = Learn { step_size: 0.01, final_step_size: 0.0001, decay_games: 1000, ..Learn::default() };
+        let at = |games| step_size(&learn, games);
+        assert!((at(0) - 0.01).abs() < 1e-9);
+        assert!((at(500) - 0.001).abs() < 1e-9);
+        assert!((at(1000) - 0.0001).abs() < 1e-9);
+        assert_eq!(at(1000), at(1_000_000));
+    }
+}

@@ -85,6 +85,7 @@ pub(crate) fn train(
             folder: &mut run.folder,
             learner,
             catching_up: passed_over,
+            last_version: options.last_version,
             intake: Intake::new(Expected {
                 run: run.joined.run.clone(),
                 game: run.joined.game.clone(),

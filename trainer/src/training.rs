@@ -31,7 +31,7 @@ const ROUND_BATCHES: usize = 16;
 /// Entries asked for at once.
 const READ: usize = 16;
 /// Longest wait for entries before the loop looks at the clock again.
-const LISTEN: Duration = Duration::from_millis(200);
+const LISTEN: Duration = Duration::from_millis(100);
 /// Checkpoints that must know of an entry before it is acknowledged: all that are kept.
 const SAFE: usize = 2;
 
@@ -69,6 +69,8 @@ pub struct Session<'a> {
     /// The checkpoint gone on from is older than what was reported. Until the entries delivered again are learnt, the
     /// counters are behind, and nothing is reported.
     pub catching_up: bool,
+    /// Whether to publish a last version when told to stop.
+    pub last_version: bool,
     /// Games that wait.
     pub intake: Intake,
     /// How to wait.
@@ -105,10 +107,8 @@ impl Session<'_> {
             let due = self.is_due(&clock) || (clock.stopped.is_some() && dry);
             // At a checkpoint what waits is learnt too, however little: games must not wait for others for ever.
             while self.intake.plies() >= positions || (due && !self.intake.is_empty()) {
-                match self.round(positions) {
-                    Ok(()) => {}
-                    Err(LearnError::Diverged) => return Ok(End::Diverged(LearnError::Diverged.to_string())),
-                    Err(error) => return Err(TrainerError::Fault(error.to_string())),
+                if let Some(end) = self.round_or_end(positions)? {
+                    return Ok(end);
                 }
             }
             let ledger = &self.learner.ledger;
@@ -121,8 +121,31 @@ impl Session<'_> {
                 return self.finish(&mut clock);
             }
         }
-        self.checkpoint(&mut clock)?;
+        self.leave(&mut clock, positions)
+    }
+
+    /// Told to stop: a checkpoint to go on from and, if that is wanted, what was read in a last version.
+    fn leave(&mut self, clock: &mut Clock, positions: usize) -> Result<End, TrainerError> {
+        while self.last_version && !self.intake.is_empty() {
+            if let Some(end) = self.round_or_end(positions)? {
+                return Ok(end);
+            }
+        }
+        if self.last_version && self.learner.ledger.games > self.learner.ledger.version_games {
+            self.publish(clock)?;
+        } else {
+            self.checkpoint(clock)?;
+        }
         Ok(End::ToldToStop)
+    }
+
+    /// A round; the end when the weights are lost by it.
+    fn round_or_end(&mut self, positions: usize) -> Result<Option<End>, TrainerError> {
+        match self.round(positions) {
+            Ok(()) => Ok(None),
+            Err(LearnError::Diverged) => Ok(Some(End::Diverged(LearnError::Diverged.to_string()))),
+            Err(error) => Err(TrainerError::Fault(error.to_string())),
+        }
     }
 
     /// Takes in what the stream has; `false` when it had nothing.

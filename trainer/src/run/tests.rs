@@ -121,6 +121,7 @@ struct Bench {
     dir: TempDir,
     stats: Arc<TrainerStats>,
     shutdown: CancellationToken,
+    last_version: bool,
 }
 
 impl Bench {
@@ -142,6 +143,7 @@ impl Bench {
             dir: tempfile::tempdir().unwrap(),
             stats: Arc::default(),
             shutdown: CancellationToken::new(),
+            last_version: false,
         }
     }
 
@@ -178,6 +180,7 @@ impl Bench {
             stream: self.home(),
             dir: self.dir.path().join("trainer"),
             name: "trainer".into(),
+            last_version: self.last_version,
             registry: toy::registry(),
         };
         let patience = Patience {
@@ -275,20 +278,21 @@ fn killed_at_any_call_it_goes_on_and_trains_every_game_once() {
     let mut lives = 0;
     for seen in [false, true] {
         for call in 1.. {
-            let bench = Bench::new();
-            bench.accept(0..1000);
+            let mut bench = Bench::new();
+            bench.config.learn.publish_games = 250;
+            bench.accept(0..500);
             bench.stop_run();
             bench.office.lock().unwrap().kill_at = Some((call, seen));
             let first = bench.train();
             if bench.office.lock().unwrap().calls < call {
                 // It had come to its end before that.
                 first.unwrap();
-                bench.assert_complete(1000);
+                bench.assert_complete(500);
                 break;
             }
             assert!(matches!(first, Err(TrainerError::Refused { .. })), "{first:?}");
             bench.train().unwrap();
-            bench.assert_complete(1000);
+            bench.assert_complete(500);
             lives += 1;
         }
     }
@@ -334,6 +338,28 @@ fn stopped_in_the_middle_it_resumes_where_it_was_and_the_loss_does_not_jump() {
     let (old, new) = (losses(&office.reports[..reports]), losses(&office.reports[reports..]));
     assert!(old[0] > old[old.len() - 1] + 0.03, "it learnt before: {old:?}");
     assert!(new[0] < old[old.len() - 1] + 0.02, "the loss jumped: {old:?}, {new:?}");
+}
+
+#[test]
+fn told_to_stop_it_leaves_a_last_version_if_that_is_wanted() {
+    for (last_version, games) in [(false, 0), (true, 100)] {
+        let bench = Bench { last_version, ..Bench::new() };
+        bench.accept(0..100);
+        let (office, shutdown) = (bench.office.clone(), bench.shutdown.clone());
+        std::thread::scope(|scope| {
+            scope.spawn(move || {
+                while office.lock().unwrap().reports.last().is_none_or(|report| report.games < 100) {
+                    std::thread::yield_now();
+                }
+                shutdown.cancel();
+            });
+            bench.train().unwrap();
+        });
+        assert_eq!(bench.checkpoint().ledger.games, 100);
+        let office = bench.office.lock().unwrap();
+        let last = WeightFile::from_bytes(office.versions.last().unwrap(), "last").unwrap();
+        assert_eq!(last.card.counters["games"], games);
+    }
 }
 
 #[test]

@@ -1,0 +1,108 @@
+use ludus_config::{Learn, Optimizer as Kind};
+use ludus_players::weight_file::{Card, WeightFile};
+use tempfile::TempDir;
+
+use super::*;
+
+fn checkpoint(games: u64) -> Checkpoint {
+    let shape = |class: &str, inputs| Shape { class: class.into(), inputs, hidden: 3, outputs: 2 };
+    let networks = vec![shape("contact", 5), shape("race", 4)];
+    let fresh = WeightFile::fresh(Card::default(), &networks, games).unwrap();
+    let students = fresh.networks.iter().enumerate().map(|(class, weights)| {
+        let mut network = Network::from_weights(weights);
+        let kind = if class == 0 { Kind::AdamW } else { Kind::Sgd };
+        let learn = Learn { optimizer: kind, weight_decay: 0.01, ..Learn::default() };
+        let mut optimizer = Optimizer::new(&learn, network.parameters().len());
+        let gradient: Vec<f32> = (0..network.parameters().len()).map(|i| i as f32 - 7.5).collect();
+        optimizer.step(network.parameters_mut(), &gradient, 0.01);
+        Student { network, optimizer }
+    });
+    let students = students.collect();
+    let mut ledger = Ledger { games, steps: 77, version: 3, publishing: Some(12), ..Ledger::default() };
+    (0..games).for_each(|number| assert!(ledger.seen.insert(9, 2 * number)));
+    ledger.done.insert("17-0".into(), None);
+    ledger.done.insert("18-0".into(), Some("no batch".into()));
+    let origin =
+        Origin { run: "first".into(), game: "race".into(), revision: 1, inputs: "one-hot".into(), networks };
+    Checkpoint { origin, ledger, students }
+}
+
+fn folder() -> (TempDir, CheckpointFolder) {
+    let dir = tempfile::tempdir().unwrap();
+    let folder = CheckpointFolder::open(&dir.path().join("deep/first")).unwrap();
+    (dir, folder)
+}
+
+#[test]
+fn everything_comes_back_bit_for_bit() {
+    let (_dir, mut folder) = folder();
+    let saved = checkpoint(5);
+    assert_eq!(folder.newest(&saved.origin).unwrap(), None);
+    folder.save(&saved).unwrap();
+    assert_eq!(folder.newest(&saved.origin).unwrap(), Some((saved, false)));
+}
+
+#[test]
+fn the_last_two_are_kept_and_numbers_go_on_after_a_restart() {
+    let (_dir, mut folder) = folder();
+    for games in 0..4 {
+        folder.save(&checkpoint(games)).unwrap();
+    }
+    let (path, origin) = (folder.path().to_owned(), checkpoint(0).origin);
+    assert_eq!(folder.numbers().unwrap(), [4, 3]);
+    fs::write(path.join(".checkpoint-0000000005.safetensors.1.2.part"), b"cut short").unwrap();
+    drop(folder);
+    let mut folder = CheckpointFolder::open(&path).unwrap();
+    assert_eq!(folder.written(), 4);
+    assert!(fs::read_dir(&path).unwrap().all(|entry| !entry.unwrap().path().ends_with(".part")));
+    folder.save(&checkpoint(9)).unwrap();
+    assert_eq!(folder.numbers().unwrap(), [5, 4]);
+    assert_eq!(folder.newest(&origin).unwrap().unwrap().0.ledger.games, 9);
+}
+
+#[test]
+fn any_damage_is_noticed_and_the_one_before_serves() {
+    let bytes = checkpoint(5).to_bytes();
+    assert_eq!(Checkpoint::from_bytes(&bytes), Ok(checkpoint(5)));
+    for at in (0..bytes.len()).step_by(13).chain([bytes.len() - 1]) {
+        let mut damaged = bytes.clone();
+        damaged[at] ^= 0x04;
+        let found = Checkpoint::from_bytes(&damaged);
+        assert!(found.is_err() || found == Ok(checkpoint(5)), "byte {at} of {}", bytes.len());
+    }
+    for length in (0..bytes.len()).step_by(29) {
+        assert!(Checkpoint::from_bytes(&bytes[..length]).is_err(), "cut at {length}");
+    }
+
+    let (_dir, mut folder) = folder();
+    folder.save(&checkpoint(1)).unwrap();
+    folder.save(&checkpoint(2)).unwrap();
+    fs::write(folder.file(2), &bytes[..bytes.len() / 2]).unwrap();
+    let origin = checkpoint(0).origin;
+    assert_eq!(folder.newest(&origin).unwrap(), Some((checkpoint(1), true)));
+    fs::write(folder.file(1), b"").unwrap();
+    let error = folder.newest(&origin).unwrap_err();
+    assert!(matches!(error, CheckpointError::AllDamaged { .. }), "{error}");
+}
+
+#[test]
+fn checkpoints_of_another_run_or_size_are_refused() {
+    let (_dir, mut folder) = folder();
+    folder.save(&checkpoint(1)).unwrap();
+    let origin = checkpoint(0).origin;
+    let other = Origin { run: "second".into(), ..origin.clone() };
+    let mut larger = origin;
+    larger.networks[1].hidden = 4;
+    for wanted in [other, larger] {
+        let error = folder.newest(&wanted).unwrap_err();
+        assert!(matches!(error, CheckpointError::Foreign { .. }), "{error}");
+        assert!(error.to_string().contains("run first (race revision 1, inputs one-hot"), "{error}");
+    }
+}
+
+#[test]
+fn one_trainer_holds_the_folder() {
+    let (_dir, folder) = folder();
+    let error = CheckpointFolder::open(folder.path()).unwrap_err();
+    assert!(matches!(error, CheckpointError::InUse { .. }), "{error}");
+}
