@@ -266,10 +266,11 @@ mod tests {
             let contact = report.classes["contact"];
             assert_eq!(contact.decisions, 3);
             assert!((contact.er - 250.0 / 3.0).abs() < 1e-9, "{report}");
-            // Losses 50, 0 and 200 around their mean.
-            assert!((contact.se.unwrap_or_default() - 60.092_522_5).abs() < 1e-6, "{report}");
+            // Losses 50, 0 and 200: their squares around the mean add up to 21,667.
+            assert!((contact.se.unwrap_or_default() - (65_000.0_f64 / 18.0).sqrt()).abs() < 1e-9, "{report}");
             assert_eq!(report.classes["race"], ErrorRate { decisions: 1, er: 0.0, se: None });
             assert_eq!((report.overall.decisions, report.overall.er), (4, 62.5));
+            assert_eq!(report.losses["contact"], [0.05, 0.0, 0.2]);
         }
     }
 

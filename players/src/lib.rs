@@ -1,9 +1,11 @@
 //! Players and what they are made of. Nothing here names a wire service or a file system layout.
 //!
-//! Read in this order: [`player`] (what judges and what plays), [`input_set`], [`network`] and [`weight_file`] (the
-//! networks), [`search`] (looking ahead), [`luck`], [`table`] (one game from its number), [`record`] (checking and
-//! replaying it), [`matches`], and [`arena`], through which the processes of a cluster see a game without knowing
-//! which. One folder per game holds what is particular to it.
+//! Read in this order: [`player`] (what judges and what plays), [`input_set`], [`network`], [`weight_file`] and
+//! [`net_evaluator`] (the networks), [`search`] (looking ahead), [`dice`] and [`luck`], [`table`] (one game from its
+//! number), [`record`] (checking and replaying it), [`lessons`] (what it teaches), [`matches`] and [`benchmark`] (how good
+//! a player is), [`analyst`] and [`speed`], [`spec`] (how people name players), and [`arena`], through which the processes
+//! of a cluster see a game without knowing which; [`game_arena`] makes one of any game. One folder per game holds what is
+//! particular to it.
 
 pub mod analyst;
 pub mod arena;

@@ -224,7 +224,7 @@ mod tests {
         chooser: &mut dyn Evaluator<Toy>,
         bound: f64,
     ) -> (f64, f64) {
-        let sign = if ply % 2 == 0 { 1.0 } else { -1.0 };
+        let sign = if ply.is_multiple_of(2) { 1.0 } else { -1.0 };
         if let Some(points) = Toy.payoff(state) {
             assert!(luck.total().abs() <= bound, "{} beyond {bound}", luck.total());
             return (sign * f64::from(points), luck.total());
@@ -263,7 +263,7 @@ mod tests {
     #[test]
     fn luck_measured_exactly_explains_every_game_played_perfectly() {
         fn outcomes(state: &ToyState, ply: usize, luck: f64, found: &mut Vec<f64>) {
-            let sign = if ply % 2 == 0 { 1.0 } else { -1.0 };
+            let sign = if ply.is_multiple_of(2) { 1.0 } else { -1.0 };
             if let Some(points) = Toy.payoff(state) {
                 return found.push(sign * f64::from(points) - luck);
             }
@@ -288,7 +288,7 @@ mod tests {
     fn clipping_a_sum_afterwards_would_have_been_biased_and_the_bound_does_bind() {
         // The same enumeration with luck clipped only at the end: the reason for BoundedLuck's trouble.
         fn clipped(state: &ToyState, ply: usize, luck: f64, bound: f64) -> f64 {
-            let sign = if ply % 2 == 0 { 1.0 } else { -1.0 };
+            let sign = if ply.is_multiple_of(2) { 1.0 } else { -1.0 };
             if Toy.payoff(state).is_some() {
                 return luck.clamp(-bound, bound);
             }

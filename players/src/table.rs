@@ -70,7 +70,7 @@ impl<G: Game> SeriesTable<G> {
             }
         }
         let (plays, fan) = (Plays::new(), Fan::default());
-        Ok(SeriesTable { game, series: series.clone(), refs, seated, measure, plays, fan })
+        Ok(SeriesTable { game, series: *series, refs, seated, measure, plays, fan })
     }
 }
 

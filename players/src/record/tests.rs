@@ -136,7 +136,7 @@ fn the_digest_covers_every_field_the_series_and_the_players() {
         |series: &mut Series| series.explore = 0.31,
         |series: &mut Series| series.luck_bound = 2.0,
     ] {
-        let mut series = series.clone();
+        let mut series = series;
         change(&mut series);
         assert_eq!(verdict(&series, &pips, &record), "bad-digest");
     }

@@ -109,6 +109,20 @@ fn total_luck_stays_within_its_bound() {
 }
 
 #[test]
+fn without_its_luck_a_game_varies_less() {
+    let series = Series { luck_bound: f64::INFINITY, ..self_play(12, LuckMode::LuckTotal, 0.0) };
+    let mut table = alone(&series, Pips).unwrap();
+    let records: Vec<_> = (0..80).map(|number| table.play(number).unwrap()).collect();
+    let variance = |outcome: fn(&GameRecord) -> f64| {
+        let mean = records.iter().map(outcome).sum::<f64>() / 80.0;
+        records.iter().map(|record| (outcome(record) - mean).powi(2)).sum::<f64>() / 79.0
+    };
+    let plain = variance(|record| f64::from(record.payoff));
+    let adjusted = variance(|record| f64::from(record.payoff) - record.total_luck);
+    assert!(adjusted < 0.85 * plain, "{adjusted} of {plain}");
+}
+
+#[test]
 fn exploration_is_as_frequent_as_the_series_says_and_each_explored_ply_is_recorded() {
     let mut table = alone(&self_play(6, LuckMode::LuckNone, 0.25), Pips).unwrap();
     let (mut plies, mut explored) = (0, 0);
@@ -161,7 +175,7 @@ fn settings_that_make_no_sense_are_refused_with_what_to_do() {
 
     let plain = gate(1, LuckMode::LuckNone, 0.0);
     let with = |change: fn(&mut Series)| {
-        let mut series = plain.clone();
+        let mut series = plain;
         change(&mut series);
         refusal(pips_against_random(&series))
     };
