@@ -11,8 +11,8 @@
 //! one may meet, from about `delta` up to half the bound, and little else, whatever the spread of the outcomes: the pairs
 //! of two near-equal players on mirrored dice are mostly exactly 0, and luck adjustment divides their spread by ten.
 //! Shares fall as 1 / effect, because small effects are what takes long. Fixed rates on a grid, which do not know the
-//! spread, needed a quarter more pairs with plain games and three times as many with luck-adjusted ones
-//! (`docs/gate.md`).
+//! spread, need up to 60% more pairs for small effects, and more than twice as many with luck-adjusted
+//! results (`docs/gate.md`).
 //!
 //! Sources: Waudby-Smith and Ramdas, "Estimating means of bounded random variables by betting", JRSS-B 2024 (capital
 //! processes, predictable bets, mixtures); Kelly 1956.

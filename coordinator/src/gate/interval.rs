@@ -61,7 +61,7 @@ impl Moments {
     }
 
     /// The same for the outcomes with their signs changed.
-    fn mirrored(&self) -> Self {
+    pub(super) fn mirrored(&self) -> Self {
         let [first, second, third, fourth] = self.sums;
         Moments { count: self.count, sums: [-first, second, -third, fourth] }
     }
@@ -101,11 +101,6 @@ impl IntervalRule {
     /// Whether the outcomes refute every mean up to `m`.
     pub(super) fn refutes_up_to(&self, moments: &Moments, m: f64) -> bool {
         self.log_money(moments, m) >= (2.0 / self.alpha).ln()
-    }
-
-    /// Whether the outcomes refute every mean from `m` on.
-    pub(super) fn refutes_from(&self, moments: &Moments, m: f64) -> bool {
-        self.refutes_up_to(&moments.mirrored(), -m)
     }
 
     /// The means that are not refuted.
@@ -215,7 +210,8 @@ mod tests {
         assert!(low < moments.mean() && moments.mean() < high, "{low} {} {high}", moments.mean());
         assert!(high - low < 0.4, "{low} to {high}");
         assert!(rule.refutes_up_to(&moments, low) && !rule.refutes_up_to(&moments, low + 1e-9));
-        assert!(rule.refutes_from(&moments, high) && !rule.refutes_from(&moments, high - 1e-9));
+        let mirrored = moments.mirrored();
+        assert!(rule.refutes_up_to(&mirrored, -high) && !rule.refutes_up_to(&mirrored, -high + 1e-9));
     }
 
     #[test]

@@ -10,7 +10,8 @@
 //! 5. [`Interval`]: how many points a game the candidate is worth, valid at whatever moment one looks.
 //! 6. [`compare_benchmark`]: the condition on error rates that comes before the head-to-head test.
 //!
-//! **Restart**: the state is not stored. The pair log is, and [`Gate::replay`] folds it again, to the same bits.
+//! **Restart**: the state is not stored. The finished games are; they go through a [`Prefix`] again, or the pair log
+//! through [`Gate::replay`], to the same bits.
 
 mod benchmark;
 mod bettors;

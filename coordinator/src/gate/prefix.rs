@@ -30,11 +30,6 @@ impl Prefix {
         Self::default()
     }
 
-    /// A buffer whose pairs below `next` went to the gate earlier.
-    pub fn starting_at(next: u64) -> Self {
-        Prefix { next, waiting: BTreeMap::new() }
-    }
-
     /// Takes the candidate's points in game `number`. Returns whether that was news: a game is counted once, and its
     /// first result stands.
     pub fn game(&mut self, number: u64, points: f64) -> bool {
@@ -59,16 +54,6 @@ impl Prefix {
         self.next += 1;
         Some(PairOutcome { pair, points: (even + odd) / 2.0 })
     }
-
-    /// Number of the pair the gate waits for.
-    pub fn waiting_for(&self) -> u64 {
-        self.next
-    }
-
-    /// Pairs of which at least one game is here, waiting for an earlier one or for its other half.
-    pub fn held(&self) -> usize {
-        self.waiting.len()
-    }
 }
 
 #[cfg(test)]
@@ -86,10 +71,9 @@ mod tests {
         assert!(prefix.game(2, -1.0));
         assert!(prefix.game(1, 1.0));
         assert_eq!(drain(&mut prefix), []);
-        assert_eq!((prefix.waiting_for(), prefix.held()), (0, 2));
         assert!(prefix.game(0, 3.0));
         assert_eq!(drain(&mut prefix), [(0, 2.0), (1, 0.5)]);
-        assert_eq!((prefix.waiting_for(), prefix.held()), (2, 0));
+        assert!(prefix.waiting.is_empty());
     }
 
     #[test]
@@ -101,13 +85,5 @@ mod tests {
         assert_eq!(drain(&mut prefix), [(0, 1.0)]);
         assert!(!prefix.game(1, -3.0));
         assert_eq!(drain(&mut prefix), []);
-    }
-
-    #[test]
-    fn a_buffer_resumed_in_the_middle_ignores_what_went_before() {
-        let mut prefix = Prefix::starting_at(5);
-        assert!(!prefix.game(9, 1.0));
-        assert!(prefix.game(10, 1.0) && prefix.game(11, 0.0));
-        assert_eq!(drain(&mut prefix), [(5, 0.5)]);
     }
 }
