@@ -146,7 +146,7 @@ fn gate_has_games(run: &Run, now: Millis) -> bool {
         let book = &gate.series.book;
         gate.benchmark.is_some()
             && (book.next() < 2 * gate.fold.rule().limit_pairs
-                || book.blocks().values().any(|block| block.issue.deadline <= now))
+                || book.blocks().values().any(|block| block.is_free(now)))
     })
 }
 

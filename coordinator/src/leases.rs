@@ -128,13 +128,13 @@ impl<P> SeriesBook<P> {
         Accounting { issued, accepted, leased, void, unplayable }
     }
 
-    /// Issues again the oldest block whose deadline has passed, if there is one.
+    /// Issues again the oldest block that is free, if there is one.
     pub fn reissue(&mut self, issue: Issue) -> Option<LeaseId> {
         if self.ended {
             return None;
         }
         let now = issue.since;
-        let (&id, block) = self.blocks.iter_mut().find(|(_, block)| block.issue.deadline <= now)?;
+        let (&id, block) = self.blocks.iter_mut().find(|(_, block)| block.is_free(now))?;
         block.issue = issue;
         block.asked = block.undone();
         Some(id)
@@ -249,6 +249,12 @@ impl<P> Block<P> {
         &self.done.0
     }
 
+    /// Whether the block may be issued again: its deadline has passed, or it was issued in the future, because the
+    /// clock has been set back since.
+    pub fn is_free(&self, now: Millis) -> bool {
+        self.issue.deadline <= now || self.issue.since > now
+    }
+
     /// How many games of the block are missing.
     pub fn undone(&self) -> u32 {
         self.count - self.done.ones()
@@ -329,6 +335,8 @@ mod tests {
         book.accept(1, 1);
         assert_eq!(book.reissue(issue(11, 99, 200)), None, "the deadline has not passed");
         assert_eq!(book.reissue(issue(11, 100, 200)), Some(1));
+        assert_eq!(book.reissue(issue(12, 50, 150)), Some(1), "the clock was set back, so nobody knows");
+        assert_eq!(book.reissue(issue(11, 150, 200)), Some(1));
         let block = &book.blocks()[&1];
         assert_eq!((block.first, block.count, block.players, block.issue.token), (0, 4, "v1", 11));
         assert_eq!(block.done(), vec![1]);

@@ -107,7 +107,10 @@ impl Shared {
         if let Some(stream) = streams.get(&run) {
             return Ok(stream.clone());
         }
-        let name = self.lock()?.book().runs[&run].name.clone();
+        let name = self.lock()?.book().runs.get(&run).map(|run| run.name.clone());
+        // An entry is written with its run, and runs are never removed.
+        let name =
+            name.ok_or_else(|| CoordinatorError::NoRun { name: run.to_string(), known: String::new() })?;
         let stream = self.options.stream.open(&name).await?;
         streams.insert(run, stream.clone());
         Ok(stream)

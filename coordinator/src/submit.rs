@@ -1,7 +1,9 @@
 //! Taking games: checks, book-keeping, and what follows from them.
 
 use ludus_players::arena::Arena;
-use ludus_proto::v1::{GameBatch, GameRecord, Refusal, SeriesKind, SubmitReply, SubmitRequest};
+use ludus_proto::v1::{
+    GameBatch, GameRecord, Refusal, Series as SeriesSettings, SeriesKind, SubmitReply, SubmitRequest,
+};
 use prost::Message;
 use rusqlite::Result;
 
@@ -11,7 +13,7 @@ use crate::book::{Book, GateMatch, NO_RUN, Players, Run, RunId, Series};
 use crate::coordinator::Shared;
 use crate::gate::Verdict;
 use crate::gatekeeper;
-use crate::leases::{Block, LeaseId, Millis, Outcome};
+use crate::leases::{Block, LeaseId, Millis, Outcome, SeriesBook};
 use crate::store::write::{GateGame, Writer};
 use crate::turns::Work;
 
@@ -26,7 +28,8 @@ const ZSTD_LEVEL: i32 = 3;
 /// What a submission is for.
 struct Purpose {
     run: RunId,
-    series: u64,
+    series: SeriesSettings,
+    /// The block as it is before the submission.
     block: Block<Players>,
 }
 
@@ -65,27 +68,25 @@ impl Shared {
         if request.games.len() + request.unplayable.len() > MOST_GAMES {
             return Err(CoordinatorError::Request(format!("a submission has at most {MOST_GAMES} games")));
         }
-        let purpose = {
+        let (purpose, arena) = {
             let mut state = self.lock()?;
             state.roster.greet(&request.worker, now);
-            let Some(purpose) = find(state.book(), request.lease_id) else {
-                drop(state);
-                return self.submit_closed(request);
-            };
-            let run = &state.book().runs[&purpose.run];
-            let series = run.series().find(|series| series.settings.id == purpose.series);
-            let settings = series.map(|series| series.settings).unwrap_or_default();
-            (purpose, settings, self.arena(run)?.clone())
+            match find(state.book(), request.lease_id) {
+                Some((run, purpose)) => (purpose, self.arena(run)?.clone()),
+                None => {
+                    drop(state);
+                    return self.submit_closed(request);
+                }
+            }
         };
         // Replaying games takes time, so it is done without the lock.
-        let (purpose, settings, arena) = purpose;
-        let checked = check(request, &purpose.block, &settings, arena.as_ref());
+        let checked = check(request, &purpose, arena.as_ref());
 
         let mut state = self.lock()?;
         let taken =
             state.step(|book, writer| take(book, writer, &purpose, &checked, arena.max_points(), now))?;
         if let Some((holder, games, since)) = &taken.completed {
-            let work = match settings.kind() {
+            let work = match purpose.series.kind() {
                 SeriesKind::Gate => Work::Gate(purpose.run),
                 _ => Work::SelfPlay(purpose.run),
             };
@@ -132,23 +133,19 @@ impl Shared {
     }
 }
 
-/// The open block of a lease.
-fn find(book: &Book, lease: LeaseId) -> Option<Purpose> {
+/// The run of an open lease, and what it is for.
+fn find(book: &Book, lease: LeaseId) -> Option<(&Run, Purpose)> {
     book.runs.values().find_map(|run| {
         run.series().find_map(|series| {
             let block = series.book.blocks().get(&lease)?.clone();
-            Some(Purpose { run: run.id, series: series.settings.id, block })
+            Some((run, Purpose { run: run.id, series: series.settings, block }))
         })
     })
 }
 
 /// Sorts a submission into games to be taken, repeats, and games that are refused and why.
-fn check<'r>(
-    request: &'r SubmitRequest,
-    block: &Block<Players>,
-    settings: &ludus_proto::v1::Series,
-    arena: &dyn Arena,
-) -> Checked<'r> {
+fn check<'r>(request: &'r SubmitRequest, purpose: &Purpose, arena: &dyn Arena) -> Checked<'r> {
+    let Purpose { series, block, .. } = purpose;
     let mut checked = Checked {
         lease: request.lease_id,
         token: request.token,
@@ -168,7 +165,7 @@ fn check<'r>(
         } else if !block.wants(game.number) {
             checked.repeated += 1;
         } else {
-            match arena.check(settings, &block.players, game) {
+            match arena.check(series, &block.players, game) {
                 Ok(_) => checked.games.push(game),
                 Err(violation) => checked.refused.push(Refusal {
                     number: game.number,
@@ -203,67 +200,91 @@ fn take(
         writer.refused(run.id, &refusal.reason, 1)?;
     }
     let ttl = Millis::from(run.config.leases.ttl_seconds) * 1000;
-    let Some(series) = run.series_mut().find(|series| series.settings.id == purpose.series) else {
+    let Some(series) = run.series_mut().find(|series| series.settings.id == purpose.series.id) else {
         // Its last block was completed or forgotten while we checked.
         taken.repeated = (checked.games.len() + checked.unplayable.len()) as u32;
         taken.lease_over = true;
         return Ok(taken);
     };
 
-    let (mut fresh, mut late, mut drawn) = (Vec::new(), Vec::new(), Vec::new());
-    for &game in &checked.games {
-        match series.book.accept(checked.lease, game.number) {
-            Outcome::New => fresh.push(game),
-            Outcome::Late => late.push(game),
-            Outcome::Repeated | Outcome::NotIssued => taken.repeated += 1,
-        }
-    }
-    for &number in &checked.unplayable {
-        if series.book.give_up(checked.lease, number) == Outcome::New {
-            drawn.push(number);
-        }
-    }
-    // Late games are acknowledged like repeats: fine for the sender, nothing to the count.
-    taken.accepted = fresh.len() as u32;
-    taken.repeated += late.len() as u32;
-    taken.lease_over = series.book.ended();
-    let progress = !fresh.is_empty() || !drawn.is_empty();
+    let sorted = sort(&mut series.book, checked);
+    let progress = !sorted.fresh.is_empty() || !sorted.drawn.is_empty();
     if progress {
         series.book.extend(checked.lease, checked.token, now + ttl);
     }
-    if progress || !late.is_empty() {
+    if sorted.changed {
         writer.series(series, checked.lease)?;
     }
+    taken.accepted = sorted.fresh.len() as u32;
+    // Late games are acknowledged like repeats: fine for the sender, nothing to the count.
+    taken.repeated = sorted.repeated + sorted.late.len() as u32;
+    taken.lease_over = series.book.ended();
     let block = &purpose.block;
     let complete = !series.book.blocks().contains_key(&checked.lease);
     if complete && progress && block.issue.token == checked.token {
         taken.completed = Some((block.issue.holder.clone(), block.asked, block.issue.since));
     }
 
-    let (settings, ended) = (series.settings, series.book.ended());
-    if settings.kind() != SeriesKind::Gate {
-        taken.posted = post(run, writer, &settings, &block.players, &fresh, now)?;
-        return Ok(taken);
-    }
-    if ended {
-        for game in late {
-            writer.gate_game(settings.id, logged(game, true))?;
+    let ended = series.book.ended();
+    if purpose.series.kind() != SeriesKind::Gate {
+        taken.posted = post(run, writer, purpose, &sorted.fresh, now)?;
+    } else if ended {
+        for game in sorted.late {
+            writer.gate_game(purpose.series.id, logged(game, true))?;
         }
         run.past_matches.retain(|series: &Series| !series.book.blocks().is_empty());
-        return Ok(taken);
-    }
-    let games = fresh.into_iter().map(|game| logged(game, false));
-    let draws = drawn.into_iter().map(|number| GateGame { number, payoff: 0, luck: 0.0, late: false });
-    if let Some(gate) = &mut run.gate {
-        feed(gate, writer, games.chain(draws))?;
-    }
-    let verdict = gatekeeper::decide(run, writer, now)?;
-    if verdict != Verdict::Running {
-        taken.verdict = Some(verdict);
-        taken.lease_over = true;
-        gatekeeper::start(book, writer, purpose.run, max_points, now)?;
+    } else {
+        let games = sorted.fresh.into_iter().map(|game| logged(game, false));
+        let draws = sorted.drawn.into_iter();
+        let draws = draws.map(|number| GateGame { number, payoff: 0, luck: 0.0, late: false });
+        if let Some(gate) = &mut run.gate {
+            feed(gate, writer, games.chain(draws))?;
+        }
+        let verdict = gatekeeper::decide(run, writer, now)?;
+        if verdict != Verdict::Running {
+            taken.verdict = Some(verdict);
+            taken.lease_over = true;
+            gatekeeper::start(book, writer, purpose.run, max_points, now)?;
+        }
     }
     Ok(taken)
+}
+
+/// Games by what the book says of them.
+#[derive(Default)]
+struct Sorted<'r> {
+    /// Counted now.
+    fresh: Vec<&'r GameRecord>,
+    /// Come after the end of their series.
+    late: Vec<&'r GameRecord>,
+    /// Given up now.
+    drawn: Vec<u64>,
+    /// Games that were taken earlier.
+    repeated: u32,
+    /// Whether the book is another one now.
+    changed: bool,
+}
+
+fn sort<'r>(book: &mut SeriesBook<Players>, checked: &Checked<'r>) -> Sorted<'r> {
+    let mut sorted = Sorted::default();
+    for &game in &checked.games {
+        match book.accept(checked.lease, game.number) {
+            Outcome::New => sorted.fresh.push(game),
+            Outcome::Late => sorted.late.push(game),
+            Outcome::Repeated | Outcome::NotIssued => sorted.repeated += 1,
+        }
+    }
+    let mut late_draws = false;
+    for &number in &checked.unplayable {
+        match book.give_up(checked.lease, number) {
+            Outcome::New => sorted.drawn.push(number),
+            Outcome::Late => late_draws = true,
+            Outcome::Repeated | Outcome::NotIssued => {}
+        }
+    }
+    sorted.changed =
+        late_draws || !(sorted.fresh.is_empty() && sorted.late.is_empty() && sorted.drawn.is_empty());
+    sorted
 }
 
 fn logged(game: &GameRecord, late: bool) -> GateGame {
@@ -289,8 +310,7 @@ fn feed(gate: &mut GateMatch, writer: &Writer<'_>, games: impl Iterator<Item = G
 fn post(
     run: &Run,
     writer: &Writer<'_>,
-    settings: &ludus_proto::v1::Series,
-    players: &Players,
+    purpose: &Purpose,
     games: &[&GameRecord],
     now: Millis,
 ) -> Result<bool> {
@@ -308,8 +328,8 @@ fn post(
             run: run.name.clone(),
             game: run.config.game.clone(),
             revision: run.revision,
-            series: Some(*settings),
-            players: players.to_vec(),
+            series: Some(purpose.series),
+            players: purpose.block.players.to_vec(),
             games: entry.iter().map(|&game| game.clone()).collect(),
             accepted_at: now / 1000,
         };

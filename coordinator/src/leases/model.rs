@@ -9,14 +9,37 @@ use super::{Accounting, Block, Issue, LeaseId, Millis, Outcome, SeriesBook};
 /// Something that happens. Leases and numbers are picked by position, so that most events mean something.
 #[derive(Clone, Debug)]
 enum Event {
-    Issue { count: u32, ttl: Millis },
-    Reissue { ttl: Millis },
-    Accept { lease: usize, offset: u64 },
-    AcceptAll { lease: usize },
-    GiveUp { lease: usize, offset: u64 },
-    Extend { lease: usize, stale: bool, ttl: Millis },
-    Release { lease: usize, stale: bool },
-    Wait { time: Millis },
+    Issue {
+        count: u32,
+        ttl: Millis,
+    },
+    Reissue {
+        ttl: Millis,
+    },
+    Accept {
+        lease: usize,
+        offset: u64,
+    },
+    AcceptAll {
+        lease: usize,
+    },
+    GiveUp {
+        lease: usize,
+        offset: u64,
+    },
+    Extend {
+        lease: usize,
+        stale: bool,
+        ttl: Millis,
+    },
+    Release {
+        lease: usize,
+        stale: bool,
+    },
+    /// Time passes, or the clock is set back.
+    Wait {
+        time: i64,
+    },
     Forget,
     End,
 }
@@ -31,7 +54,7 @@ fn events() -> impl Strategy<Value = Vec<Event>> {
         1 => (0..20usize, 0..10u64).prop_map(|(lease, offset)| Event::GiveUp { lease, offset }),
         3 => (0..20usize, any::<bool>(), ttl).prop_map(|(lease, stale, ttl)| Event::Extend { lease, stale, ttl }),
         2 => (0..20usize, any::<bool>()).prop_map(|(lease, stale)| Event::Release { lease, stale }),
-        4 => (0..40u64).prop_map(|time| Event::Wait { time }),
+        4 => (-15..40i64).prop_map(|time| Event::Wait { time }),
         1 => Just(Event::Forget),
     ];
     // The end comes somewhere, or not at all.
@@ -58,6 +81,7 @@ struct Issued {
     first: u64,
     count: u64,
     token: u64,
+    since: Millis,
     deadline: Millis,
 }
 
@@ -136,15 +160,15 @@ proptest! {
                     if issued {
                         let count = u64::from(count);
                         model.numbers.extend((first..first + count).map(|number| (number, Place::Leased)));
-                        model.leases.insert(id, Issued { first, count, token, deadline: now + ttl });
+                        model.leases.insert(id, Issued { first, count, token, since: now, deadline: now + ttl });
                     }
                 }
                 Event::Reissue { ttl } => {
-                    let free = model.leases.iter().filter(|(id, lease)| lease.deadline <= now && model.open(**id));
+                    let free = model.leases.iter().filter(|(id, lease)| (lease.deadline <= now || lease.since > now) && model.open(**id));
                     let oldest = free.map(|(&id, _)| id).next().filter(|_| !model.ended);
                     prop_assert_eq!(book.reissue(issue(ttl)), oldest);
                     if let Some(lease) = oldest.and_then(|id| model.leases.get_mut(&id)) {
-                        (lease.token, lease.deadline) = (token, now + ttl);
+                        (lease.token, lease.since, lease.deadline) = (token, now, now + ttl);
                     }
                 }
                 Event::Accept { lease, offset } => {
@@ -188,7 +212,7 @@ proptest! {
                         }
                     }
                 }
-                Event::Wait { time } => now += time,
+                Event::Wait { time } => now = now.saturating_add_signed(time),
                 Event::Forget => {
                     let old = model.leases.iter().filter(|(id, lease)| lease.deadline < now && model.open(**id));
                     let old: Vec<LeaseId> = old.map(|(&id, _)| id).filter(|_| model.ended).collect();
@@ -210,7 +234,7 @@ proptest! {
             prop_assert_eq!(book.next(), numbers.issued);
             for (&id, block) in book.blocks() {
                 prop_assert!(model.open(id));
-                let Issued { first, count, token, deadline } = model.leases[&id];
+                let Issued { first, count, token, deadline, .. } = model.leases[&id];
                 prop_assert_eq!((block.first, u64::from(block.count), block.players), (first, count, id));
                 prop_assert_eq!((block.issue.token, block.issue.deadline), (token, deadline));
                 let back: Vec<u64> = model.back.range(first..first + count).copied().collect();

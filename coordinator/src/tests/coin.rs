@@ -78,7 +78,7 @@ impl Arena for Coin {
         if record.payoff.abs() > 1 {
             return refuse("wrong-result", "a coin has two sides");
         }
-        if !(record.total_luck.abs() <= series.luck_bound) {
+        if record.total_luck.is_nan() || record.total_luck.abs() > series.luck_bound {
             return refuse("luck-out-of-range", "luck beyond its bound");
         }
         if record.digest != digest(series, record.number, record.payoff) {

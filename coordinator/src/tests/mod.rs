@@ -1,11 +1,12 @@
 //! The whole coordinator, with a game that is one toss of a coin: fast, and any player can be made to win.
 //!
 //! `rules`, `gates`, `recovery` and `random_walk` call it directly and pass the time in; `server` talks to it over a
-//! port, as workers and trainers do.
+//! port, as workers and trainers do. `measure` measures, when asked.
 
 mod coin;
 mod desk;
 mod gates;
+mod measure;
 mod random_walk;
 mod recovery;
 mod rules;
