@@ -10,6 +10,8 @@ use tokio_util::sync::CancellationToken;
 use tonic::transport::{Channel, Endpoint};
 use tonic::{Code, Response, Status};
 
+/// Longest time to reach the coordinator.
+const CONNECT: Duration = Duration::from_secs(5);
 /// Longest time for one call.
 const CALL: Duration = Duration::from_secs(30);
 /// How long a call may go on once the trainer was told to stop.
@@ -50,24 +52,30 @@ pub struct Remote {
 }
 
 impl Remote {
-    /// The coordinator at `address`, an URL such as `http://host:port`. Connects with the first call.
+    /// The coordinator at `address`, such as `http://host:port`. Connects with the first call.
     pub fn new(
         address: &str,
         runtime: Handle,
         shutdown: CancellationToken,
     ) -> Result<Self, CoordinationError> {
-        let endpoint = Endpoint::from_shared(address.to_owned())
-            .map_err(|error| {
-                CoordinationError::Refused(format!(
-                    "{address:?} is not a coordinator's URL ({error}): write http://HOST:PORT"
-                ))
-            })?
-            .connect_timeout(Duration::from_secs(5))
-            .timeout(CALL);
+        let url = if address.contains("://") { address.to_owned() } else { format!("http://{address}") };
+        let wrong = |reason: String| {
+            let example = "http://127.0.0.1:7777";
+            Err(CoordinationError::Refused(format!(
+                "{address:?} is not the address of a coordinator ({reason}); it looks like {example}"
+            )))
+        };
+        if !url.starts_with("http://") {
+            return wrong("it must start with http://".into());
+        }
+        let endpoint = match Endpoint::from_shared(url.clone()) {
+            Ok(endpoint) => endpoint.connect_timeout(CONNECT).timeout(CALL),
+            Err(error) => return wrong(error.to_string()),
+        };
         // The channel wants to be made within a runtime.
         let _within = runtime.enter();
         let client = TrainerServiceClient::new(endpoint.connect_lazy());
-        Ok(Remote { address: address.to_owned(), runtime, shutdown, client })
+        Ok(Remote { address: url, runtime, shutdown, client })
     }
 
     /// Waits for the answer to a call, but not for ever.
@@ -118,5 +126,47 @@ impl Coordination for Remote {
     fn report(&mut self, request: &ReportRequest) -> Result<ReportReply, CoordinationError> {
         let mut client = self.client.clone();
         self.call(client.report(request.clone()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::runtime::Runtime;
+
+    use super::*;
+
+    #[test]
+    fn what_cannot_be_an_address_is_refused_with_an_example() {
+        let runtime = Runtime::new().unwrap();
+        for address in ["https://host:1", "http://", "http://two words", "redis://host"] {
+            let error = Remote::new(address, runtime.handle().clone(), CancellationToken::new()).unwrap_err();
+            assert!(matches!(error, CoordinationError::Refused(_)), "{address}: {error}");
+            assert!(error.to_string().contains("it looks like http://127.0.0.1:7777"), "{error}");
+        }
+    }
+
+    #[test]
+    fn where_nobody_answers_is_a_place_to_try_again_later() {
+        let runtime = Runtime::new().unwrap();
+        // A port that was free a moment ago, and that nobody listens on.
+        let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let address = format!("127.0.0.1:{port}");
+        let mut remote = Remote::new(&address, runtime.handle().clone(), CancellationToken::new()).unwrap();
+        let error = remote.join(&JoinRequest::default()).unwrap_err();
+        assert!(matches!(error, CoordinationError::NotNow(_)), "{error}");
+        assert!(error.to_string().contains(&address), "{error}");
+    }
+
+    #[test]
+    fn told_to_stop_it_does_not_wait_for_an_answer() {
+        let runtime = Runtime::new().unwrap();
+        // It takes connections and never says a word.
+        let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = silent.local_addr().unwrap().to_string();
+        let shutdown = CancellationToken::new();
+        let mut remote = Remote::new(&address, runtime.handle().clone(), shutdown.clone()).unwrap();
+        shutdown.cancel();
+        let error = remote.join(&JoinRequest::default()).unwrap_err();
+        assert!(error.to_string().contains("this trainer stops"), "{error}");
     }
 }
