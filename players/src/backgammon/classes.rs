@@ -76,9 +76,12 @@ mod tests {
     use super::*;
     use crate::backgammon::tests::positions;
 
+    /// Slots with the checkers on them.
+    type Checkers<'a> = &'a [(usize, u8)];
+
     /// A position from checkers on slots, own and other.
-    fn position(own: &[(usize, u8)], other: &[(usize, u8)]) -> Position {
-        let side = |checkers: &[(usize, u8)]| {
+    fn position(own: Checkers, other: Checkers) -> Position {
+        let side = |checkers: Checkers| {
             let mut side = [0; 25];
             checkers.iter().for_each(|&(slot, n)| side[slot] = n);
             side
@@ -87,14 +90,14 @@ mod tests {
     }
 
     /// The class of a position, which must be the same for both sides.
-    fn class(own: &[(usize, u8)], other: &[(usize, u8)]) -> Option<PositionClass> {
+    fn class(own: Checkers, other: Checkers) -> Option<PositionClass> {
         let position = position(own, other);
         assert_eq!(PositionClass::of(&position), PositionClass::of(&position.flipped()));
         PositionClass::of(&position)
     }
 
     /// A side with all its checkers on slots that are neither deep nor far back.
-    const HEALTHY: &[(usize, u8)] = &[(5, 5), (7, 5), (9, 5)];
+    const HEALTHY: Checkers = &[(5, 5), (7, 5), (9, 5)];
 
     #[test]
     fn the_start_is_contact() {
@@ -149,7 +152,7 @@ mod tests {
     fn impossible_results_are_taken_out() {
         let all = BackgammonChances([0.6, 0.3, 0.2, 0.3, 0.1]);
         let race = &[(3, 14), (12, 1)];
-        let cases: [(_, &[(usize, u8)], &[(usize, u8)], _); 6] = [
+        let cases: [(_, Checkers, Checkers, _); 6] = [
             ("contact, nothing off", HEALTHY, &[(20, 15)], [0.6, 0.3, 0.2, 0.3, 0.1]),
             ("own checker off", &[(5, 14)], &[(20, 15)], [0.6, 0.3, 0.2, 0.0, 0.0]),
             ("other checker off", HEALTHY, &[(20, 14)], [0.6, 0.0, 0.0, 0.3, 0.1]),

@@ -155,8 +155,8 @@ impl WeightFile {
             if values.len() != shape.iter().product::<usize>() {
                 return Err(WeightProblem::Shape { tensor, found: vec![values.len()], expected: shape });
             }
-            // Written so that a NaN, which compares as false, is found too.
-            if let Some(index) = values.iter().position(|value| !(value.abs() <= MAX_WEIGHT)) {
+            // A NaN is in no range.
+            if let Some(index) = values.iter().position(|value| !(-MAX_WEIGHT..=MAX_WEIGHT).contains(value)) {
                 return Err(WeightProblem::Value { tensor, index, value: values[index], limit: MAX_WEIGHT });
             }
         }
