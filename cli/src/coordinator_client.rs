@@ -12,6 +12,8 @@ use tokio::runtime::Runtime;
 use tonic::transport::{Channel, Endpoint};
 use tonic::{Code, Response, Status};
 
+use crate::exit::BadConfiguration;
+
 /// Patience with one answer, or with one piece of a download.
 const ANSWER: Duration = Duration::from_secs(15);
 
@@ -96,6 +98,9 @@ impl CoordinatorClient {
             ),
             _ if status.code() == Code::Unimplemented => {
                 bail!("what answers at {url} is not a coordinator of this ludus")
+            }
+            _ if status.code() == Code::InvalidArgument => {
+                Err(BadConfiguration(status.message().to_owned()).into())
             }
             _ => bail!("{}", status.message()),
         }

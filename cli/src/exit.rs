@@ -2,6 +2,8 @@
 
 use std::process::ExitCode;
 
+use ludus_coordinator::CoordinatorError;
+
 /// Bad configuration, as in `sysexits.h`. Wrong usage is 2 (from clap), every other failure 1.
 const BAD_CONFIGURATION: u8 = 64;
 
@@ -17,8 +19,12 @@ pub fn code_of(outcome: anyhow::Result<()>) -> ExitCode {
         return ExitCode::SUCCESS;
     }
     eprintln!("error: {}", one_line(&error));
-    let bad_configuration = error.chain().any(|cause| cause.is::<BadConfiguration>());
-    ExitCode::from(if bad_configuration { BAD_CONFIGURATION } else { 1 })
+    ExitCode::from(if error.chain().any(is_bad_configuration) { BAD_CONFIGURATION } else { 1 })
+}
+
+fn is_bad_configuration(cause: &(dyn std::error::Error + 'static)) -> bool {
+    use CoordinatorError::{Config, Settings};
+    cause.is::<BadConfiguration>() || matches!(cause.downcast_ref(), Some(Config(_) | Settings(_)))
 }
 
 /// The whole chain of causes on one line, without repeating a cause that an outer message already quotes.

@@ -12,7 +12,7 @@ static AROUND: Mutex<Option<MultiProgress>> = Mutex::new(None);
 /// Begins to log: what `RUST_LOG` says, else warnings and, with each `-v`, more. `role` is for the commands that stay
 /// running, whose ordinary news are worth a line.
 pub fn begin(verbose: u8, role: bool) {
-    let level = match verbose + u8::from(role) {
+    let level = match verbose.saturating_add(u8::from(role)) {
         0 => "warn",
         1 => "info",
         2 => "debug",

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use ludus_proto::v1::{GateStatus, Progress, RunStatus, VersionInfo};
+use ludus_proto::v1::{ClassLoss, GateStatus, Progress, RunStatus, VersionInfo};
 use serde::Serialize;
 
 /// A run.
@@ -157,18 +157,19 @@ pub fn opponent(gate: &GateStatus) -> String {
     }
 }
 
-/// A gate in a few words: `v3 against v1: 1,204 pairs, ppg +0.021 [-0.010, +0.060], e-values 3.2 better, 0.1 worse`.
+/// A gate in a few words: `v3 against v1: 1,204 pairs, e+ 3.20, e- 0.10, ppg +0.021 [-0.010, +0.060]`. The e-values are
+/// the evidence that the candidate is better, and that it is not.
 pub fn gate_in_words(gate: &GateStatus) -> String {
     format!(
-        "v{} against {}: {} pairs, ppg {:+.3} [{:+.3}, {:+.3}], e-values {} better, {} worse",
+        "v{} against {}: {} pairs, e+ {}, e- {}, ppg {:+.3} [{:+.3}, {:+.3}]",
         gate.candidate,
         opponent(gate),
         grouped(gate.pairs),
+        e_value(gate.e_better),
+        e_value(gate.e_worse),
         gate.ppg,
         gate.ppg_low,
         gate.ppg_high,
-        e_value(gate.e_better),
-        e_value(gate.e_worse),
     )
 }
 
@@ -183,8 +184,8 @@ pub fn version_or_none(version: u64) -> String {
 }
 
 /// The losses by class: `contact 0.0213, race 0.0180`.
-pub fn losses_in_words(progress: &Progress) -> String {
-    let classes = progress.losses.iter().map(|loss| format!("{} {:.4}", loss.class, loss.loss));
+pub fn losses_in_words(losses: &[ClassLoss]) -> String {
+    let classes = losses.iter().map(|loss| format!("{} {:.4}", loss.class, loss.loss));
     classes.collect::<Vec<_>>().join(", ")
 }
 

@@ -162,6 +162,10 @@ fn bad_input_is_one_line_that_says_what_to_do_and_nothing_is_damaged() {
     let line = place.refused(1, &["coordinator", "--dir", arg(&dir), "--listen", "0.0.0.0:0"]);
     assert!(line.contains("--insecure"), "{line}");
 
+    let unknown = place.file("unknown.toml", "[network]\ninputs = \"guesses-3\"\n");
+    let line = place.refused(64, &["run", "create", "--config", &unknown, "--dir", arg(&dir)]);
+    assert!(line.contains("guesses-3") && line.contains("tesauro-198"), "{line}");
+
     let other = place.file("other.toml", &TINY.replace("hidden = 8", "hidden = 9"));
     let line = place.refused(64, &["train", "backgammon", "--config", &other, "--dir", arg(&dir)]);
     assert!(line.contains("network.hidden is 8 there and 9 here"), "{line}");

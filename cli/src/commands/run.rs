@@ -156,7 +156,7 @@ fn show(out: &mut impl Write, run: &RunStatus) -> std::io::Result<()> {
         ),
     )?;
     if !progress.losses.is_empty() {
-        line("loss", losses_in_words(&progress))?;
+        line("loss", losses_in_words(&progress.losses))?;
     }
     line("versions", format!("latest {}", version_or_none(run.latest_version)))?;
     line("champion", version_or_none(run.champion))?;

@@ -8,7 +8,7 @@ use ludus_players::arena::Registry;
 use ludus_stream::StreamHome;
 use ludus_trainer::{TrainerOptions, TrainerSnapshot, TrainerStats};
 
-use crate::report::grouped;
+use crate::report::{grouped, losses_in_words};
 use crate::{roles, signals};
 
 /// Arguments.
@@ -81,13 +81,12 @@ async fn train(args: Args) -> Result<()> {
 }
 
 fn news(before: &TrainerSnapshot, now: &TrainerSnapshot) -> String {
-    let losses = now.losses.iter().map(|loss| format!("{} {:.4}", loss.class, loss.loss));
     let mut text = format!(
         "v{}, {} positions/s, {} games learnt, loss {}",
         now.version,
         grouped(now.positions.saturating_sub(before.positions) / roles::NEWS.as_secs()),
         grouped(now.games),
-        losses.collect::<Vec<_>>().join(", ")
+        losses_in_words(&now.losses)
     );
     if let Some(reason) = &now.waiting {
         text += &format!("; {reason}");

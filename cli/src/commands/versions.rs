@@ -44,7 +44,7 @@ fn row(version: &VersionInfo) -> Vec<String> {
         version.state.clone(),
         grouped(progress.games),
         grouped(progress.positions),
-        losses_in_words(&progress),
+        losses_in_words(&progress.losses),
         hex(&version.sha256).chars().take(12).collect(),
         gate.map(|gate| format!("{}: {}", gate.verdict, gate_in_words(gate))).unwrap_or_default(),
     ]

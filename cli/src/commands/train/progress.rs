@@ -40,7 +40,7 @@ pub struct Display {
 
 enum Lines {
     /// Redrawn.
-    Live { all: MultiProgress, clock: ProgressBar, rows: [ProgressBar; 3] },
+    Live { all: MultiProgress, clock: ProgressBar, rows: [ProgressBar; 4] },
     /// One after the other; the last was printed at this time since the start.
     Plain { printed: Duration },
 }
@@ -120,10 +120,11 @@ impl Lines {
 }
 
 /// The rows of the display.
-const NAMES: [&str; 3] = ["play", "learn", "gate"];
+const NAMES: [&str; 4] = ["play", "learn", "loss", "gate"];
 
-fn rows(before: &Moment, now: &Moment) -> [String; 3] {
-    [play(before, now), learn(before, now), gate(now)]
+fn rows(before: &Moment, now: &Moment) -> [String; 4] {
+    let gate = now.run.gate.as_ref().map_or("none in progress".into(), gate_in_words);
+    [play(before, now), learn(before, now), losses_in_words(&now.trainer.losses), gate]
 }
 
 /// `312 games/s, 17,200 positions/s, 3,120 games`.
@@ -143,20 +144,20 @@ fn play(before: &Moment, now: &Moment) -> String {
     text
 }
 
-/// `v3, 30,000 positions/s, loss contact 0.0213, race 0.0180, 1,204 games wait`.
+/// `v3, champion v2, 30,000 positions/s, 1,204 games wait`.
 fn learn(before: &Moment, now: &Moment) -> String {
     let trainer = &now.trainer;
-    let progress = ludus_proto::v1::Progress { losses: trainer.losses.clone(), ..Default::default() };
-    let mut text = format!(
-        "{}, {} positions/s",
-        version_or_none(now.run.latest_version),
-        rate(before, now, |moment| moment.trainer.positions)
-    );
-    if !trainer.losses.is_empty() {
-        text += &format!(", loss {}", losses_in_words(&progress));
-    }
     let learnt = trainer.games + trainer.expired + trainer.refused;
-    text += &format!(", {} games wait", grouped(now.run.accepted.saturating_sub(learnt)));
+    let mut text = format!(
+        "{}, {}, {} positions/s, {} games wait",
+        version_or_none(now.run.latest_version),
+        match now.run.champion {
+            0 => "no champion".into(),
+            version => format!("champion v{version}"),
+        },
+        rate(before, now, |moment| moment.trainer.positions),
+        grouped(now.run.accepted.saturating_sub(learnt))
+    );
     if trainer.rollbacks > 0 {
         text += &format!(", {} rollbacks", trainer.rollbacks);
     }
@@ -164,18 +165,6 @@ fn learn(before: &Moment, now: &Moment) -> String {
         text += &format!(" ({reason})");
     }
     text
-}
-
-/// `champion v2; v3 against v2: ...`.
-fn gate(now: &Moment) -> String {
-    let champion = match now.run.champion {
-        0 => "no champion yet".into(),
-        version => format!("champion v{version}"),
-    };
-    match &now.run.gate {
-        Some(gate) => format!("{champion}; {}", gate_in_words(gate)),
-        None => champion,
-    }
 }
 
 fn rate(before: &Moment, now: &Moment, count: impl Fn(&Moment) -> u64) -> String {
@@ -186,10 +175,11 @@ fn rate(before: &Moment, now: &Moment, count: impl Fn(&Moment) -> u64) -> String
     grouped((count(now).saturating_sub(count(before)) as f64 / seconds).round() as u64)
 }
 
-fn plain(elapsed: Duration, time: Option<Duration>, rows: &[String; 3]) -> String {
+fn plain(elapsed: Duration, time: Option<Duration>, rows: &[String; 4]) -> String {
     let seconds =
         |time: Duration| humantime::format_duration(Duration::from_secs(time.as_secs())).to_string();
     let of = time.map(|time| format!(" of {}", seconds(time))).unwrap_or_default();
+    let rows: Vec<String> = NAMES.iter().zip(rows).map(|(name, row)| format!("{name} {row}")).collect();
     format!("{}{of}: {}", seconds(elapsed), rows.join(" | "))
 }
 
@@ -212,10 +202,11 @@ mod tests {
 
     #[test]
     fn rates_are_differences_over_the_time_between() {
-        let [play, learn, gate] = rows(&moment(10, 1_000), &moment(14, 5_000));
+        let [play, learn, loss, gate] = rows(&moment(10, 1_000), &moment(14, 5_000));
         assert_eq!(play, "1,000 games/s, 50,000 positions/s, 5,000 games");
-        assert_eq!(learn, "v3, 25,000 positions/s, loss contact 0.0213, 2,500 games wait");
-        assert_eq!(gate, "champion v2");
+        assert_eq!(learn, "v3, champion v2, 25,000 positions/s, 2,500 games wait");
+        assert_eq!(loss, "contact 0.0213");
+        assert_eq!(gate, "none in progress");
     }
 
     #[test]
@@ -238,8 +229,7 @@ mod tests {
         assert!(line.contains("(waiting: the trainer is behind)"), "{line}");
         assert!(
             line.ends_with(
-                "no champion yet; v3 against random: 1,204 pairs, ppg +0.500 [-0.250, +1.000], \
-                 e-values 3.25 better, 0.50 worse"
+                "gate v3 against random: 1,204 pairs, e+ 3.25, e- 0.50, ppg +0.500 [-0.250, +1.000]"
             ),
             "{line}"
         );

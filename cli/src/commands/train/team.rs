@@ -139,7 +139,7 @@ impl Team {
         self.worker.stop().await;
         if matches!(end, End::Wanted) {
             display.say("ending: learning the last games (Ctrl-C again ends at once)");
-            self.learn_the_rest().await?;
+            self.learn_the_rest(started, display).await?;
         }
         self.trainer.stop().await;
         self.server.stop().await;
@@ -154,14 +154,15 @@ impl Team {
     }
 
     /// Waits for the trainer to learn what was handed in.
-    async fn learn_the_rest(&mut self) -> Result<()> {
+    async fn learn_the_rest(&mut self, started: Instant, display: &mut Display) -> Result<()> {
         let deadline = Instant::now() + LEARN_THE_REST;
         let mut moved = Instant::now();
         let mut learnt = None;
         while Instant::now() < deadline && moved.elapsed() < STILL {
-            let now = self.trainer_stats.snapshot();
-            let done = now.games + now.expired + now.refused;
-            if done >= self.coordinator.run(&self.run)?.accepted {
+            let now = self.look(started)?;
+            display.show(&now);
+            let done = now.trainer.games + now.trainer.expired + now.trainer.refused;
+            if done >= now.run.accepted {
                 break;
             }
             if learnt.replace(done) != Some(done) {
