@@ -52,7 +52,7 @@ pub trait Game: Copy + Default + Debug + Send + Sync + 'static {
     fn write_roll(&self, roll: Self::Roll) -> String;
     /// Writes a play made in `state`, as people do (`8/5 6/5`).
     fn write_move(&self, state: &Self::State, play: Self::Move) -> String;
-    /// Index of the play that `text` means among the legal `plays` of a roll in `state`. Without an own implementation
+    /// Index of the play that `text` means among the legal `plays` of a roll in `state`. Without an implementation of its own
     /// it is the play that is written like that.
     fn read_move(
         &self,

@@ -125,7 +125,8 @@ fn gnubg_imports_our_match_files() {
         state = plays.after[chosen];
     }
     // Seat one rolls first, so it acts at even plies.
-    let points = state.payoff().expect("the game is over") * if turns.len().is_multiple_of(2) { -1 } else { 1 };
+    let points =
+        state.payoff().expect("the game is over") * if turns.len().is_multiple_of(2) { -1 } else { 1 };
     let file = MatchFile { names: ["v12", "pubeval"], first: Seat::One, turns: &turns, points }.to_string();
 
     let (ours, theirs) = (scratch("ours.mat"), scratch("theirs.mat"));
