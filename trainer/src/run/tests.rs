@@ -272,31 +272,42 @@ fn it_learns_the_true_chances_and_leaves_every_game_trained_once() {
     assert_eq!((shown.games, shown.version), (5000, office.versions.len() as u64));
 }
 
+/// Kills a trainer during a call to the coordinator, which gets to see the call or not, and lets another go on. `false`
+/// when there was no such call.
+fn killed_during(call: u64, seen: bool) -> bool {
+    let mut bench = Bench::new();
+    bench.config.learn.publish_games = 250;
+    bench.accept(0..500);
+    bench.stop_run();
+    bench.office.lock().unwrap().kill_at = Some((call, seen));
+    let first = bench.train();
+    let killed = bench.office.lock().unwrap().calls >= call;
+    if killed {
+        assert!(matches!(first, Err(TrainerError::Refused { .. })), "{first:?}");
+        bench.train().unwrap();
+    } else {
+        first.unwrap();
+    }
+    bench.assert_complete(500);
+    killed
+}
+
 #[test]
 fn killed_at_any_call_it_goes_on_and_trains_every_game_once() {
-    // Every call to the coordinator in turn: what the disk holds changes between calls only.
-    let mut lives = 0;
-    for seen in [false, true] {
-        for call in 1.. {
-            let mut bench = Bench::new();
-            bench.config.learn.publish_games = 250;
-            bench.accept(0..500);
-            bench.stop_run();
-            bench.office.lock().unwrap().kill_at = Some((call, seen));
-            let first = bench.train();
-            if bench.office.lock().unwrap().calls < call {
-                // It had come to its end before that.
-                first.unwrap();
-                bench.assert_complete(500);
-                break;
-            }
-            assert!(matches!(first, Err(TrainerError::Refused { .. })), "{first:?}");
-            bench.train().unwrap();
-            bench.assert_complete(500);
-            lives += 1;
-        }
-    }
-    assert!(lives >= 8, "killed {lives} times");
+    // Every call in turn, for what the disk holds changes between calls only. Side by side, as they mostly wait.
+    const BEYOND: u64 = 12;
+    let lives = std::thread::scope(|scope| {
+        let deaths = (1..=BEYOND).flat_map(|call| [(call, false), (call, true)]);
+        let lives: Vec<_> =
+            deaths.map(|(call, seen)| (call, scope.spawn(move || killed_during(call, seen)))).collect();
+        lives.into_iter().map(|(call, life)| (call, life.join().unwrap())).collect::<Vec<_>>()
+    });
+    let killed = lives.iter().filter(|(_, killed)| *killed).count();
+    assert!(killed >= 10, "killed {killed} times");
+    assert!(
+        lives.iter().all(|(call, killed)| *call < BEYOND || !killed),
+        "there are more than {BEYOND} calls"
+    );
 }
 
 #[test]
