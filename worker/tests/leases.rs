@@ -256,10 +256,23 @@ async fn several_threads_share_the_work_and_no_game_is_played_twice() {
 }
 
 #[tokio::test]
-async fn a_coordinator_that_will_not_have_the_worker_ends_it() {
-    let address = "http://127.0.0.1:1/ not an address";
-    let error = start(options(address, plain())).ended().await.unwrap_err();
-    assert!(matches!(error, WorkerError::Address { .. }), "{error}");
+async fn a_coordinator_that_will_not_have_the_worker_ends_it_with_its_reason() {
+    let fake = Fake::new(Script {
+        refuse_acquires: Some(Status::failed_precondition("other rules")),
+        ..Default::default()
+    });
+    let served = fake.serve("127.0.0.1:0").await;
+    let error = start(options(&served.url(), plain())).ended().await.unwrap_err();
+    assert!(matches!(error, WorkerError::Refused { .. }), "{error}");
+    assert!(error.to_string().ends_with("other rules"), "{error}");
+}
+
+#[tokio::test]
+async fn an_address_that_is_none_is_refused_at_once() {
+    for address in ["http://127.0.0.1:1/ with spaces", "ftp://127.0.0.1:1", ""] {
+        let error = start(options(address, plain())).ended().await.unwrap_err();
+        assert!(matches!(error, WorkerError::Address { .. }), "{error}");
+    }
 }
 
 #[tokio::test]

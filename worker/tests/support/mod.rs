@@ -1,4 +1,5 @@
 //! A coordinator that follows a script, and a game whose every game the test decides.
+#![allow(dead_code, reason = "each test program uses a part of this")]
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::net::SocketAddr;
@@ -31,6 +32,7 @@ pub struct Script {
     /// So many calls to `Acquire` and to `Submit` fail first.
     pub failing_acquires: u32,
     pub failing_submits: u32,
+    pub refuse_acquires: Option<Status>,
     pub refuse_numbers: HashSet<u64>,
     pub refuse_submits: Option<Status>,
     pub lease_over: bool,
@@ -139,6 +141,9 @@ impl WorkerService for Fake {
             if script.failing_acquires > 0 {
                 script.failing_acquires -= 1;
                 return Err(Status::unavailable("scripted"));
+            }
+            if let Some(status) = &script.refuse_acquires {
+                return Err(status.clone());
             }
             let answer = match script.leases.pop_front() {
                 Some(lease) => Answer::Lease(lease),

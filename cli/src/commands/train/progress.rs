@@ -225,7 +225,7 @@ mod tests {
             ..Default::default()
         });
         let line = plain(now.elapsed, Some(Duration::from_secs(600)), &rows(&now, &now));
-        assert!(line.starts_with("1s of 10m: 0 games/s"), "{line}");
+        assert!(line.starts_with("1s of 10m: play 0 games/s"), "{line}");
         assert!(line.contains("(waiting: the trainer is behind)"), "{line}");
         assert!(
             line.ends_with(
