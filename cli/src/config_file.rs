@@ -48,8 +48,7 @@ mod tests {
     fn differences_name_each_key_with_both_values() {
         let there = RunConfig::default();
         assert_eq!(differences(&there, &there), "");
-        let mut here = RunConfig::default();
-        here.seed = 9;
+        let mut here = RunConfig { seed: 9, ..RunConfig::default() };
         here.learn.lambda = 0.75;
         assert_eq!(
             differences(&there, &here),

@@ -11,16 +11,21 @@ use serde_json::Value;
 use support::{Accounts, Place, TINY, arg, page, until};
 
 #[test]
-fn after_sigkill_of_a_worker_and_of_the_trainer_every_accepted_game_is_learnt_exactly_once() {
+fn after_sigkill_of_worker_trainer_and_coordinator_every_accepted_game_is_learnt_exactly_once() {
     let place = Place::new();
     let redis = RedisServer::start();
     let config = place.file("run.toml", TINY);
     let data = place.path("data");
-    let start = ["coordinator", "--dir", arg(&data), "--listen", "127.0.0.1:0", "--redis", &redis.url()];
-    let mut coordinator = place.start("coordinator", &start);
-    let line = coordinator.first_line();
-    let url = line.split_whitespace().find(|word| word.starts_with("http://")).expect("its address");
-    let url = url.trim_end_matches(',').to_owned();
+    // The address is free for whoever listens next, so that a coordinator started again is found by the others.
+    let start_coordinator = |address: &str| {
+        let dir = arg(&data);
+        let args = ["coordinator", "--dir", dir, "--listen", address, "--redis", &redis.url()];
+        let mut coordinator = place.start("coordinator", &args);
+        let line = coordinator.first_line();
+        let url = line.split_whitespace().find(|word| word.starts_with("http://")).expect("its address");
+        (coordinator, url.trim_end_matches(',').to_owned())
+    };
+    let (coordinator, url) = start_coordinator("127.0.0.1:0");
     place.ok(&["run", "create", "--config", &config, "--name", "test", "--coordinator", &url]);
 
     let start_worker =
@@ -50,6 +55,9 @@ fn after_sigkill_of_a_worker_and_of_the_trainer_every_accepted_game_is_learnt_ex
     trainer.kill();
     until_more(500, 0);
     let trainer = start_trainer();
+    until_more(1000, 1);
+    coordinator.kill();
+    let (coordinator, _) = start_coordinator(url.trim_start_matches("http://"));
     until_more(1000, 1);
 
     place.ok(&["run", "stop", "test", "--coordinator", &url]);

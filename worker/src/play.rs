@@ -149,7 +149,7 @@ impl LaidTable {
         match held.arena.table(series, [&held.seats[0], &held.seats[1]]) {
             Ok(table) => Some(LaidTable {
                 game: lease.game.clone(),
-                series: series.clone(),
+                series: *series,
                 players: lease.players.clone(),
                 table,
             }),
