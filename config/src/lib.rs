@@ -4,8 +4,8 @@
 //! values that make no sense, and says where and what would be right; [`RunConfig::to_toml`] writes every key with its
 //! meaning.
 //!
-//! Read in this order: [`keys`](RunConfig) (the keys), `parse` (reading), `ranges` (what makes sense), `document`
-//! (writing).
+//! Read in this order: `keys` (every key, its default and its meaning), `parse` (reading), `ranges` (what makes sense),
+//! `document` (writing).
 
 mod document;
 mod keys;

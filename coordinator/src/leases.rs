@@ -191,6 +191,14 @@ impl<P> SeriesBook<P> {
         }
     }
 
+    /// Asks every holder for a sign of life: no block is held longer than until `deadline`, unless games of it come in
+    /// before.
+    pub fn hurry(&mut self, deadline: Millis) {
+        for block in self.blocks.values_mut() {
+            block.issue.deadline = block.issue.deadline.min(deadline);
+        }
+    }
+
     /// Takes a block back from the issue with this token, to be issued again at once. `false` for an older issue.
     pub fn release(&mut self, id: LeaseId, token: u64) -> bool {
         match self.blocks.get_mut(&id) {
@@ -363,6 +371,18 @@ mod tests {
         book.extend(1, 11, 300);
         assert_eq!(book.blocks()[&1].issue.deadline, 300);
         assert_eq!(book.accept(1, 0), Outcome::Repeated, "the second worker played it too");
+    }
+
+    #[test]
+    fn after_a_sign_of_life_a_block_is_held_as_before() {
+        let mut book = SeriesBook::default();
+        book.issue(1, 2, (), issue(10, 0, 100));
+        book.issue(2, 2, (), issue(11, 0, 20));
+        book.hurry(30);
+        book.accept(1, 0);
+        book.extend(1, 10, 130);
+        let deadlines: Vec<Millis> = book.blocks().values().map(|block| block.issue.deadline).collect();
+        assert_eq!(deadlines, vec![130, 20]);
     }
 
     #[test]

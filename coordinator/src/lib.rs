@@ -3,8 +3,8 @@
 //! Read in this order. The pure cores: [`leases`] (which games were handed out, which came back), [`gate`] (is the
 //! candidate better?), `turns` (whose turn it is). The state: `book` (everything in memory), `store` (the same on disk)
 //! and `state` (the one lock, and the step that changes both). What is asked of it: `acquire`, `submit`, `training`,
-//! `gatekeeper`, `condition`. What moves data: `outbox`, `services`, `http` with `view`, `serve`. [`Coordinator`] is the handle to all of it, and
-//! [`Records`] looks into a folder without one.
+//! `gatekeeper`, `condition`. What moves data: `outbox`, `services`, `http` with `view`, `serve`. [`Coordinator`] is the
+//! handle to all of it, and [`Records`] looks into a folder without one.
 
 pub mod gate;
 pub mod leases;

@@ -4,13 +4,18 @@ use std::path::PathBuf;
 
 use rusqlite::{Connection, TransactionBehavior};
 
-use crate::CoordinatorError;
-use crate::book::Book;
+use crate::book::{Book, Run};
+use crate::leases::Millis;
 use crate::roster::Roster;
 use crate::store::load;
 use crate::store::write::Writer;
 use crate::store::{Folder, database_failed};
 use crate::turns::Turns;
+use crate::{CoordinatorError, clock};
+
+/// How long leases of workers that nobody has heard of since the start are left alone. Workers hand games in every
+/// second or so.
+const SIGN_OF_LIFE: Millis = 10_000;
 
 /// What the lock protects.
 pub(crate) struct State {
@@ -29,7 +34,11 @@ impl State {
     pub(crate) fn open(folder: &Folder) -> Result<State, CoordinatorError> {
         let path = folder.database();
         let connection = folder.open_database()?;
-        let book = load::book(&connection, &path)?;
+        let mut book = load::book(&connection, &path)?;
+        // Workers that outlived the last coordinator hand something in soon; what the others held is free then.
+        for series in book.runs.values_mut().flat_map(Run::series_mut) {
+            series.book.hurry(clock::now() + SIGN_OF_LIFE);
+        }
         let (turns, roster) = (Turns::default(), Roster::default());
         Ok(State { connection, path, book, stale: false, turns, roster })
     }

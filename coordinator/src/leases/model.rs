@@ -36,9 +36,12 @@ enum Event {
         lease: usize,
         stale: bool,
     },
-    /// Time passes, or the clock is set back.
-    Wait {
-        time: i64,
+    Hurry {
+        grace: Millis,
+    },
+    /// The clock goes on, or is set back.
+    Clock {
+        by: i64,
     },
     Forget,
     End,
@@ -54,7 +57,8 @@ fn events() -> impl Strategy<Value = Vec<Event>> {
         1 => (0..20usize, 0..10u64).prop_map(|(lease, offset)| Event::GiveUp { lease, offset }),
         3 => (0..20usize, any::<bool>(), ttl).prop_map(|(lease, stale, ttl)| Event::Extend { lease, stale, ttl }),
         2 => (0..20usize, any::<bool>()).prop_map(|(lease, stale)| Event::Release { lease, stale }),
-        4 => (-15..40i64).prop_map(|time| Event::Wait { time }),
+        4 => (-15..40i64).prop_map(|by| Event::Clock { by }),
+        1 => (0..30u64).prop_map(|grace| Event::Hurry { grace }),
         1 => Just(Event::Forget),
     ];
     // The end comes somewhere, or not at all.
@@ -212,7 +216,13 @@ proptest! {
                         }
                     }
                 }
-                Event::Wait { time } => now = now.saturating_add_signed(time),
+                Event::Hurry { grace } => {
+                    book.hurry(now + grace);
+                    for lease in model.leases.values_mut() {
+                        lease.deadline = lease.deadline.min(now + grace);
+                    }
+                }
+                Event::Clock { by } => now = now.saturating_add_signed(by),
                 Event::Forget => {
                     let old = model.leases.iter().filter(|(id, lease)| lease.deadline < now && model.open(**id));
                     let old: Vec<LeaseId> = old.map(|(&id, _)| id).filter(|_| model.ended).collect();
