@@ -1,8 +1,12 @@
 //! What the commands that stay running have in common.
 
+use std::path::Path;
 use std::time::Duration;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
+use ludus_coordinator::{Coordinator, CoordinatorOptions};
+use ludus_players::arena::Registry;
+use ludus_stream::StreamHome;
 use tokio::runtime::Runtime;
 
 /// Time between two lines about the work of a role.
@@ -11,6 +15,38 @@ pub const NEWS: Duration = Duration::from_secs(10);
 /// A runtime that moves data; what computes has threads of its own.
 pub fn runtime() -> Result<Runtime> {
     Ok(tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?)
+}
+
+/// Where the games of the folder `dir` go: through the Redis at this address, or through a file in the folder.
+pub fn stream(dir: &Path, redis: Option<String>) -> StreamHome {
+    let file = StreamHome::Local { folder: dir.to_owned() };
+    redis.map_or(file, |url| StreamHome::Redis { url })
+}
+
+/// Opens the folder `dir` of a coordinator. Refuses to change from a file to a Redis or back: games that were accepted
+/// and not yet learnt would stay behind.
+pub async fn coordinator(dir: &Path, stream: &StreamHome, insecure: bool) -> Result<Coordinator> {
+    stream.check().await?;
+    let in_file = std::fs::exists(dir.join("stream.sqlite"))?;
+    let coordinator = Coordinator::open(CoordinatorOptions {
+        dir: dir.to_owned(),
+        stream: stream.clone(),
+        registry: Registry::standard(),
+        insecure,
+    })?;
+    let has_games = coordinator.runs()?.iter().any(|run| run.accepted > 0);
+    match stream {
+        StreamHome::Redis { .. } if in_file => {
+            bail!(
+                "the games of {} go through a file in it: leave out --redis, or choose another folder",
+                dir.display()
+            )
+        }
+        StreamHome::Local { .. } if has_games && !in_file => {
+            bail!("the games of {} go through a Redis: name it with --redis", dir.display())
+        }
+        _ => Ok(coordinator),
+    }
 }
 
 /// Threads this machine can run at once.

@@ -178,6 +178,10 @@ fn bad_input_is_one_line_that_says_what_to_do_and_nothing_is_damaged() {
     let line = place.refused(64, &["train", "backgammon", "--config", &other, "--dir", arg(&dir)]);
     assert!(line.contains("network.hidden is 8 there and 9 here"), "{line}");
 
+    let redis = RedisServer::start();
+    let line = place.refused(1, &["train", "backgammon", "--dir", arg(&dir), "--redis", &redis.url()]);
+    assert!(line.contains("leave out --redis"), "{line}");
+
     let file = place.path("x.safetensors");
     for unknown in [
         &["run", "show", "nobody"][..],

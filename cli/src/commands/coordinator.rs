@@ -4,9 +4,6 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use anyhow::Result;
-use ludus_coordinator::{Coordinator, CoordinatorOptions};
-use ludus_players::arena::Registry;
-use ludus_stream::StreamHome;
 
 use crate::local_run::Served;
 use crate::{roles, signals};
@@ -41,17 +38,8 @@ pub fn run(args: Args) -> Result<()> {
 
 async fn serve(args: Args) -> Result<()> {
     let told_to_stop = signals::told_to_stop()?;
-    let stream = match args.redis {
-        Some(url) => StreamHome::Redis { url },
-        None => StreamHome::Local { folder: args.dir.clone() },
-    };
-    stream.check().await?;
-    let coordinator = Coordinator::open(CoordinatorOptions {
-        dir: args.dir.clone(),
-        stream,
-        registry: Registry::standard(),
-        insecure: args.insecure,
-    })?;
+    let stream = roles::stream(&args.dir, args.redis);
+    let coordinator = roles::coordinator(&args.dir, &stream, args.insecure).await?;
     let listener = coordinator.bind(args.listen).await?;
     let url = format!("http://{}", listener.local_addr()?);
     let _served = Served::note(&args.dir, &url);

@@ -126,7 +126,7 @@ fn row(run: &RunStatus) -> Vec<String> {
         version_or_none(run.latest_version),
         version_or_none(run.champion),
         grouped(run.backlog),
-        run.workers.to_string(),
+        workers(run),
     ]
 }
 
@@ -166,5 +166,10 @@ fn show(out: &mut impl Write, run: &RunStatus) -> std::io::Result<()> {
             line("", gate.reason.clone())?;
         }
     }
-    line("workers", run.workers.to_string())
+    line("workers", workers(run))
+}
+
+/// Read from a folder, a run does not say who plays for it.
+fn workers(run: &RunStatus) -> String {
+    if run.workers == 0 { "-".into() } else { run.workers.to_string() }
 }

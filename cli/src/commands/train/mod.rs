@@ -17,10 +17,9 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 use clap::builder::PossibleValuesParser;
 use ludus_config::RunConfig;
-use ludus_coordinator::{Coordinator, CoordinatorOptions};
+use ludus_coordinator::Coordinator;
 use ludus_players::arena::Registry;
 use ludus_proto::v1::RunStatus;
-use ludus_stream::StreamHome;
 
 use crate::exit::BadConfiguration;
 use crate::local_run::Served;
@@ -84,17 +83,8 @@ pub fn run(args: Args) -> Result<()> {
 async fn train(args: Args, config: Option<RunConfig>) -> Result<()> {
     let told_to_stop = signals::told_to_stop()?;
     let dir = args.dir.unwrap_or_else(|| Path::new("runs").join(&args.game));
-    let stream = match args.redis {
-        Some(url) => StreamHome::Redis { url },
-        None => StreamHome::Local { folder: dir.clone() },
-    };
-    stream.check().await?;
-    let coordinator = Coordinator::open(CoordinatorOptions {
-        dir: dir.clone(),
-        stream: stream.clone(),
-        registry: Registry::standard(),
-        insecure: false,
-    })?;
+    let stream = roles::stream(&dir, args.redis);
+    let coordinator = roles::coordinator(&dir, &stream, false).await?;
     let run = resume_or_create(&coordinator, &args.game, config, &dir)?;
     let listener = team::listen(&coordinator).await?;
     let url = format!("http://{}", listener.local_addr()?);
