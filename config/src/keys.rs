@@ -32,7 +32,7 @@ section! {
         /// adjusted; about 21 times the evaluations of a plain game).
         pub variance: Variance = Variance::None,
         /// Probability that a play is drawn at random instead of chosen.
-        pub explore: f64 = 0.0,
+        pub explore: f64 = 0.05,
         /// Search depth of self-play, in plies.
         pub plies: u32 = 0,
     }
@@ -57,7 +57,7 @@ section! {
         /// Input set, such as "tesauro-198".
         pub inputs: String = "tesauro-198".into(),
         /// Hidden units of each network.
-        pub hidden: usize = 80,
+        pub hidden: usize = 120,
     }
 }
 
@@ -69,17 +69,20 @@ section! {
         /// Step size at the start.
         pub step_size: f64 = 0.002,
         /// Step size at the end of the schedule: it falls geometrically from step_size over decay_games games.
-        pub final_step_size: f64 = 0.0002,
+        pub final_step_size: f64 = 0.0001,
         /// Games over which the step size falls.
-        pub decay_games: u64 = 1_000_000,
+        pub decay_games: u64 = 3_000_000,
         /// Weight decay of AdamW.
         pub weight_decay: f64 = 0.0,
         /// Positions in a step.
-        pub batch: usize = 512,
+        pub batch: usize = 128,
         /// TD(lambda): 0 learns each position from the next one's value, 1 from the outcome.
-        pub lambda: f64 = 0.3,
+        pub lambda: f64 = 0.7,
         /// Games between published versions.
         pub publish_games: u64 = 20_000,
+        /// Games between published versions as a share of the games so far, where that is more: a long run would
+        /// otherwise publish thousands of versions that hardly differ.
+        pub publish_growth: f64 = 0.02,
         /// Seconds between checkpoints.
         pub checkpoint_seconds: u64 = 20,
         /// Games older than this many seconds when they reach the trainer are dropped and counted; 0 keeps all.
@@ -131,6 +134,6 @@ section! {
         /// Largest number of games in a lease.
         pub max_games: u32 = 4096,
         /// Accepted games not yet trained on, above which no self-play is handed out.
-        pub backlog_games: u64 = 20_000,
+        pub backlog_games: u64 = 50_000,
     }
 }

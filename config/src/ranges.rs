@@ -50,6 +50,7 @@ impl RunConfig {
         within("learn.batch", learn.batch, 1..=65_536)?;
         within("learn.lambda", learn.lambda, 0.0..=1.0)?;
         within("learn.publish_games", learn.publish_games, 1..=1_000_000_000_000)?;
+        within("learn.publish_growth", learn.publish_growth, 0.0..=1.0)?;
         within("learn.checkpoint_seconds", learn.checkpoint_seconds, 1..=86_400)?;
         within("learn.max_age_seconds", learn.max_age_seconds, 0..=31_536_000)?;
 
@@ -108,6 +109,7 @@ mod tests {
     fn mirrored_self_play_without_exploration_is_refused() {
         let mut config = RunConfig::default();
         config.self_play.variance = Variance::Mirrored;
+        config.self_play.explore = 0.0;
         assert_eq!(config.check_ranges().expect_err("refused").key, "self_play.explore");
         config.self_play.explore = 0.1;
         config.check_ranges().expect("with exploration it is fine");

@@ -13,7 +13,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use ludus_config::RunConfig;
+use ludus_config::{Learn, RunConfig};
 use ludus_players::lessons::{Lessons, Teacher};
 use ludus_players::weight_file::{Card, Digest, WeightFile};
 use ludus_proto::v1::{PublishRequest, ReportRequest};
@@ -89,6 +89,11 @@ struct Clock {
     all_heard: bool,
 }
 
+/// Games at which the version after the one published at `games` is due.
+fn next_version_at(learn: &Learn, games: u64) -> u64 {
+    games + learn.publish_games.max((games as f64 * learn.publish_growth) as u64)
+}
+
 impl Session<'_> {
     /// Learns until the run is over, the trainer is told to stop, or the weights are lost.
     pub fn learn(&mut self) -> Result<End, TrainerError> {
@@ -112,7 +117,7 @@ impl Session<'_> {
                 }
             }
             let ledger = &self.learner.ledger;
-            if ledger.games >= ledger.version_games + self.config.learn.publish_games {
+            if ledger.games >= next_version_at(&self.config.learn, ledger.version_games) {
                 self.publish(&mut clock)?;
             } else if due {
                 self.checkpoint(&mut clock)?;
@@ -393,4 +398,17 @@ pub fn next_version(learner: &Learner, origin: &Origin) -> WeightFile {
 
 fn unix_seconds() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_come_at_a_fixed_number_of_games_and_later_at_a_share_of_them() {
+        let learn = Learn { publish_games: 1_000, publish_growth: 0.02, ..Learn::default() };
+        assert_eq!(next_version_at(&learn, 0), 1_000);
+        assert_eq!(next_version_at(&learn, 50_000), 51_000);
+        assert_eq!(next_version_at(&learn, 1_000_000), 1_020_000);
+    }
 }
