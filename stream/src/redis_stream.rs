@@ -141,13 +141,14 @@ impl RedisStream {
     async fn trim(&self) -> Result<(), StreamError> {
         let games = &self.redis.keys.games;
         let mut commands = pipe();
-        commands.cmd("XPENDING").arg(games).arg(GROUP).cmd("XINFO").arg("GROUPS").arg(games);
-        let (pending, groups): (StreamPendingReply, StreamInfoGroupsReply) =
+        // In this order: what is delivered between the two answers is pending in the second, and nothing above the first
+        // is trimmed. The other way round it would be in neither.
+        commands.cmd("XINFO").arg("GROUPS").arg(games).cmd("XPENDING").arg(games).arg(GROUP);
+        let (groups, pending): (StreamInfoGroupsReply, StreamPendingReply) =
             self.redis.ask(&commands).await?;
         let keep_from = match pending {
             StreamPendingReply::Data(pending) => Some(pending.start_id),
-            // Nothing is pending: all that was delivered is acknowledged. What is read from
-            // now on is newer, so this stays true.
+            // Nothing is pending: all that was delivered by the first answer is acknowledged by the second.
             _ => groups
                 .groups
                 .iter()
