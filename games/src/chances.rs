@@ -1,7 +1,6 @@
 //! How a position is judged: the chances of each kind of result, always for the side on roll.
 
 use std::fmt::Debug;
-use std::ops::{AddAssign, Neg, Sub};
 
 /// The chances of a game's possible results, for the side to act in a position (in games with dice: before the roll).
 ///
@@ -29,10 +28,7 @@ pub trait Chances:
     fn ordered(self) -> Self;
     /// Whether every number is finite, in `[0, 1]` and in order, give or take the rounding of [`Chances::flipped`].
     fn is_valid(&self) -> bool;
-    /// Turns a *difference* of two chances around, in place: what the other side sees. Constants cancel, so this
-    /// differs from [`Chances::flipped`].
-    fn flip_difference(difference: &mut Self);
-    /// Expected points of a *difference* of two chances.
+    /// Expected points of a *difference* of two chances: constants cancel, so this differs from [`Chances::points`].
     fn difference_points(difference: &Self) -> f32;
 }
 
@@ -53,39 +49,5 @@ impl<C: Chances> Luck<C> {
     /// The luck in points for the side that rolled.
     pub fn points(&self) -> f32 {
         C::difference_points(&self.0)
-    }
-
-    /// The same luck seen by the other side.
-    pub fn flipped(mut self) -> Self {
-        C::flip_difference(&mut self.0);
-        self
-    }
-}
-
-impl<C: Chances> AddAssign for Luck<C> {
-    fn add_assign(&mut self, other: Self) {
-        for (a, b) in self.0.as_mut().iter_mut().zip(other.0.as_ref()) {
-            *a += b;
-        }
-    }
-}
-
-impl<C: Chances> Sub<Luck<C>> for Luck<C> {
-    type Output = Self;
-    fn sub(mut self, other: Self) -> Self {
-        for (a, b) in self.0.as_mut().iter_mut().zip(other.0.as_ref()) {
-            *a -= b;
-        }
-        self
-    }
-}
-
-impl<C: Chances> Neg for Luck<C> {
-    type Output = Self;
-    fn neg(mut self) -> Self {
-        for a in self.0.as_mut() {
-            *a = -*a;
-        }
-        self
     }
 }

@@ -48,10 +48,6 @@ impl Chances for WinLoss {
         win >= 0.0 && loss >= 0.0 && win + loss <= 1.0
     }
 
-    fn flip_difference(difference: &mut Self) {
-        difference.0.swap(0, 1);
-    }
-
     fn difference_points(difference: &Self) -> f32 {
         difference.points()
     }

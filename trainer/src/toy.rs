@@ -111,10 +111,6 @@ impl Chances for Win {
         (0.0..=1.0).contains(&self.0[0])
     }
 
-    fn flip_difference(difference: &mut Self) {
-        difference.0[0] = -difference.0[0];
-    }
-
     fn difference_points(difference: &Self) -> f32 {
         2.0 * difference.0[0]
     }

@@ -75,11 +75,6 @@ impl Chances for BackgammonChances {
             && falls(&[1.0 - win, lose_gammon, lose_backgammon])
     }
 
-    fn flip_difference(difference: &mut Self) {
-        let [win, win_gammon, win_backgammon, lose_gammon, lose_backgammon] = difference.0;
-        difference.0 = [-win, lose_gammon, lose_backgammon, win_gammon, win_backgammon];
-    }
-
     fn difference_points(difference: &Self) -> f32 {
         let [win, win_gammon, win_backgammon, lose_gammon, lose_backgammon] = difference.0;
         2.0 * win + win_gammon + win_backgammon - lose_gammon - lose_backgammon

@@ -165,9 +165,8 @@ fn chances_keep_their_algebra<G: Sides>(_: &G) {
 
         let luck = Luck::between(&a, &b);
         prop_assert!((luck.points() - (a.points() - b.points())).abs() < 1e-5);
-        prop_assert!((luck.points() + luck.flipped().points()).abs() < 1e-5);
-        prop_assert!(close(&luck.flipped().0, &Luck::between(&a.flipped(), &b.flipped()).0));
-        prop_assert_eq!(luck.flipped().flipped(), luck);
+        let others = Luck::between(&a.flipped(), &b.flipped());
+        prop_assert!((luck.points() + others.points()).abs() < 1e-5);
 
         let mut spoilt = a;
         spoilt.as_mut()[place] = f32::NAN;
