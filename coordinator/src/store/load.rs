@@ -35,7 +35,9 @@ fn damaged(place: impl Display, error: impl Display) -> Fault {
 
 /// The whole book.
 pub(crate) fn book(connection: &Connection, path: &Path) -> Result<Book, CoordinatorError> {
-    Loader { connection }.book().map_err(|fault| match fault {
+    // One snapshot: while a folder is looked at, its coordinator writes.
+    let snapshot = connection.unchecked_transaction().map_err(|source| database_failed(path, source))?;
+    Loader { connection: &snapshot }.book().map_err(|fault| match fault {
         Fault::Sqlite(source) => database_failed(path, source),
         Fault::Damaged(what) => CoordinatorError::Damaged { path: path.to_owned(), what },
     })

@@ -323,3 +323,21 @@ fn a_folder_can_be_read_while_it_is_in_use_and_afterwards() {
     desk.coordinator = None;
     assert_eq!(look(&desk), before);
 }
+
+#[test]
+fn a_folder_is_read_as_of_one_moment_while_games_come_in() {
+    let desk = Desk::new(CONFIG);
+    let folder = desk.folder();
+    std::thread::scope(|scope| {
+        let reader = scope.spawn(|| {
+            for _ in 0..100 {
+                let run = Records::open(&folder).expect("it makes sense").run("").expect("the run");
+                assert_eq!(run.issued, run.accepted + run.leased + run.void);
+            }
+        });
+        while !reader.is_finished() {
+            desk.play(&desk.lease("w"), 1);
+            desk.report(desk.numbers().accepted).expect("reported");
+        }
+    });
+}
