@@ -89,6 +89,9 @@ impl Roster {
         // Even, so that pairs stay together.
         let games = ((wanted.min(ceiling) / 2.0).round() * 2.0).clamp(2.0, (most / 2.0).floor() * 2.0);
         let seconds = rate.map_or(leases.target_seconds, |rate| games / rate);
+        // Nobody holds a lease for so long without handing anything in; a rate that says so is a worker that slept, or
+        // a claim, and what it costs on the clock of the work would keep that from everybody else.
+        let seconds = seconds.min(leases.target_seconds.max(f64::from(leases.ttl_seconds)));
         Portion { games: games as u32, seconds }
     }
 }
@@ -126,10 +129,10 @@ mod tests {
     #[test]
     fn leases_are_even_and_within_their_limits_whatever_a_worker_claims() {
         let roster = Roster::default();
-        for claimed in [1e-9, 0.3, 55.55, 1e300, f64::NAN, f64::INFINITY, -7.0] {
+        for claimed in [f64::MIN_POSITIVE, 1e-9, 0.3, 55.55, 1e300, f64::NAN, f64::INFINITY, -7.0] {
             let portion = roster.portion("w", PLAY, claimed, &leases());
             assert!(portion.games % 2 == 0 && (2..=1000).contains(&portion.games), "{claimed}: {portion:?}");
-            assert!(portion.seconds > 0.0 && portion.seconds.is_finite());
+            assert!(portion.seconds > 0.0 && portion.seconds <= 60.0, "{claimed}: {portion:?}");
         }
     }
 
