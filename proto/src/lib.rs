@@ -2,7 +2,7 @@
 //! this crate holds the code generated from them and nothing else.
 
 /// Version 1 of the protocol.
-#[allow(missing_docs, clippy::all)]
+#[allow(missing_docs, clippy::all, reason = "generated; the .proto files hold the documentation")]
 pub mod v1 {
     include!(concat!(env!("OUT_DIR"), "/ludus.v1.rs"));
 }

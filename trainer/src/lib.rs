@@ -37,7 +37,7 @@ pub use stats::{TrainerSnapshot, TrainerStats};
 pub struct TrainerOptions {
     /// Address of the coordinator, such as `http://127.0.0.1:7777`.
     pub coordinator: String,
-    /// Name or id of the run; empty: the only active one.
+    /// Name of the run; empty: the only active one.
     pub run: String,
     /// Where the run's stream lives.
     pub stream: StreamHome,

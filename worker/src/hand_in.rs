@@ -10,7 +10,7 @@ use crate::hand::{Desk, Finished, HeldLease, Rest};
 use crate::leases::release;
 use crate::link::{may_pass, says};
 
-/// Games of one submission, when batches had to wait: well below the 4 MiB that a message may have.
+/// Games of one submission, when batches had to wait: well below the 16 MiB that the coordinator takes in a message.
 const MOST_GAMES: usize = 512;
 
 /// Hands in everything that comes from the player thread, in order, until that ends.
