@@ -17,7 +17,7 @@ Example: learn backgammon for ten minutes, then see what came of it
 )]
 pub struct Cli {
     /// More log lines on standard error; RUST_LOG=debug and the like are heeded too
-    #[arg(short, long, global = true, action = ArgAction::Count)]
+    #[arg(short, long, global = true, action = ArgAction::Count, display_order = 100)]
     pub verbose: u8,
     /// What to do.
     #[command(subcommand)]
@@ -40,6 +40,9 @@ pub enum Command {
     Run(commands::run::Action),
     /// List the versions of a run
     Versions(commands::versions::Args),
+    /// Check what was decided about versions
+    #[command(subcommand)]
+    Gate(commands::gate::Action),
     /// Get and look at weight files
     #[command(subcommand)]
     Weights(commands::weights::Action),
@@ -69,6 +72,7 @@ impl Command {
             Command::Trainer(args) => commands::trainer::run(args),
             Command::Run(action) => commands::run::run(action),
             Command::Versions(args) => commands::versions::run(args),
+            Command::Gate(action) => commands::gate::run(action),
             Command::Weights(action) => commands::weights::run(action),
             Command::Config(action) => commands::config::run(action),
             Command::Match(args) => commands::r#match::run(args),

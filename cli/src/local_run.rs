@@ -76,7 +76,8 @@ impl RunPlace {
         }
     }
 
-    fn folder(&self) -> Result<PathBuf> {
+    /// The folder named, or that of the last run on this machine.
+    pub fn folder(&self) -> Result<PathBuf> {
         if let Some(dir) = &self.dir {
             return Ok(dir.clone());
         }

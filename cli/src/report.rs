@@ -174,7 +174,7 @@ pub fn gate_in_words(gate: &GateStatus) -> String {
 }
 
 /// An e-value: products of many factors, so they run from next to nothing to astronomical.
-fn e_value(value: f64) -> String {
+pub fn e_value(value: f64) -> String {
     if value == 0.0 || (0.01..1e4).contains(&value) { format!("{value:.2}") } else { format!("{value:.0e}") }
 }
 
@@ -183,8 +183,11 @@ pub fn version_or_none(version: u64) -> String {
     if version == 0 { "-".into() } else { format!("v{version}") }
 }
 
-/// The losses by class: `contact 0.0213, race 0.0180`.
+/// The losses by class: `contact 0.0213, race 0.0180`, or `-` before the first checkpoint.
 pub fn losses_in_words(losses: &[ClassLoss]) -> String {
+    if losses.is_empty() {
+        return "-".into();
+    }
     let classes = losses.iter().map(|loss| format!("{} {:.4}", loss.class, loss.loss));
     classes.collect::<Vec<_>>().join(", ")
 }
@@ -210,6 +213,13 @@ pub fn grouped(number: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn losses_that_are_not_known_yet_are_a_dash() {
+        assert_eq!(losses_in_words(&[]), "-");
+        let loss = |class: &str| ClassLoss { class: class.into(), loss: 0.5, positions: 1 };
+        assert_eq!(losses_in_words(&[loss("contact"), loss("race")]), "contact 0.5000, race 0.5000");
+    }
 
     #[test]
     fn digits_are_grouped_by_three() {

@@ -4,7 +4,7 @@
 //! candidate better?), `turns` (whose turn it is). The state: `book` (everything in memory), `store` (the same on disk)
 //! and `state` (the one lock, and the step that changes both). What is asked of it: `acquire`, `submit`, `training`,
 //! `gatekeeper`, `condition`. What moves data: `outbox`, `services`, `http` with `view`, `serve`. [`Coordinator`] is the
-//! handle to all of it, and [`Records`] looks into a folder without one.
+//! handle to all of it, and [`Records`] looks into a folder without one, and recomputes its verdicts (`verdict_check`).
 
 pub mod gate;
 pub mod leases;
@@ -31,8 +31,10 @@ mod submit;
 mod tests;
 mod training;
 mod turns;
+mod verdict_check;
 mod view;
 
 pub use coordinator::{Coordinator, CoordinatorOptions};
 pub use error::CoordinatorError;
 pub use records::Records;
+pub use verdict_check::{Finding, VerdictCheck};

@@ -8,13 +8,14 @@ use ludus_proto::v1::{RunStatus, VersionInfo};
 use crate::CoordinatorError;
 use crate::book::Book;
 use crate::status;
-use crate::store::{Folder, WeightFolder, load};
+use crate::store::{Folder, gate_logs, load};
+use crate::verdict_check::{self, VerdictCheck};
 
 /// The runs of a data folder as they were when it was opened. Reads only, and needs no lock.
 #[derive(Debug)]
 pub struct Records {
     book: Book,
-    weights: WeightFolder,
+    folder: Folder,
 }
 
 impl Records {
@@ -22,7 +23,7 @@ impl Records {
     pub fn open(dir: &Path) -> Result<Records, CoordinatorError> {
         let folder = Folder::new(dir);
         let book = load::book(&folder.read_database()?, &folder.database())?;
-        Ok(Records { book, weights: folder.weights() })
+        Ok(Records { book, folder })
     }
 
     /// Every run, oldest first.
@@ -43,6 +44,17 @@ impl Records {
 
     /// The bytes of the weight file with this sum, checked.
     pub fn weights(&self, sha256: Digest) -> Result<Vec<u8>, CoordinatorError> {
-        self.weights.read(sha256)
+        self.folder.weights().read(sha256)
+    }
+
+    /// Recomputes the verdict of every gate of a run from its log, oldest first.
+    pub fn verify_gates(&self, run: &str) -> Result<Vec<VerdictCheck>, CoordinatorError> {
+        let run = status::find(&self.book, run)?.id;
+        let mut checks = Vec::new();
+        let connection = self.folder.read_database()?;
+        gate_logs::each(&connection, &self.folder.database(), run, |log| {
+            checks.push(verdict_check::check(&log));
+        })?;
+        Ok(checks)
     }
 }

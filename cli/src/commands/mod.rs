@@ -1,12 +1,13 @@
 //! One module a command: its arguments and its code.
 //!
-//! The cluster: [`train`], [`coordinator`], [`trainer`], [`worker`]. Its runs: [`run`], [`versions`], [`weights`],
-//! [`config`]. Players without a cluster: the rest.
+//! The cluster: [`train`], [`coordinator`], [`trainer`], [`worker`]. Its runs: [`run`], [`versions`], [`gate`],
+//! [`weights`], [`config`]. Players without a cluster: the rest.
 
 pub mod benchmark;
 pub mod config;
 pub mod coordinator;
 pub mod evaluate;
+pub mod gate;
 pub mod r#match;
 pub mod moves;
 pub mod run;

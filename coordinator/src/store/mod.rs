@@ -12,6 +12,7 @@
 //! Write-ahead log with `synchronous = FULL`: an answer to a worker or trainer means that what it handed in survives a
 //! power cut.
 
+pub(crate) mod gate_logs;
 pub(crate) mod load;
 mod schema;
 mod weights;

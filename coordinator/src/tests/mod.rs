@@ -1,7 +1,7 @@
 //! The whole coordinator, with a game that is one toss of a coin: fast, and any player can be made to win.
 //!
-//! `rules`, `gates`, `recovery` and `random_walk` call it directly and pass the time in; `server` talks to it over a
-//! port, as workers and trainers do. `measure` measures, when asked.
+//! `rules`, `gates`, `verdicts`, `recovery` and `random_walk` call it directly and pass the time in; `server` talks to it
+//! over a port, as workers and trainers do. `measure` measures, when asked.
 
 mod coin;
 mod desk;
@@ -11,3 +11,4 @@ mod random_walk;
 mod recovery;
 mod rules;
 mod server;
+mod verdicts;
