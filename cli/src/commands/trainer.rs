@@ -15,7 +15,7 @@ use crate::{roles, signals};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
-  ludus trainer --coordinator http://127.0.0.1:7777 --redis redis://127.0.0.1:6379 --dir trainer")]
+  ludus trainer --coordinator http://127.0.0.1:7777 --redis redis://127.0.0.1:6379 --dir runs/trainer")]
 pub struct Args {
     /// Address of the coordinator; the trainer waits for it when it is away
     #[arg(long, value_name = "URL", env = "LUDUS_COORDINATOR")]

@@ -27,6 +27,9 @@ const LEARN_THE_REST: Duration = Duration::from_secs(60);
 /// The trainer learns in rounds, and what is less than a round waits. When nothing moved for this long, only that is
 /// left; the trainer learns it when it is told to stop.
 const STILL: Duration = Duration::from_secs(2);
+/// More games than any round leaves. When so many wait, the machine is only busy, and it is given more time.
+const MANY: u64 = 500;
+const STILL_WITH_MANY: Duration = Duration::from_secs(15);
 const LOOK: Duration = Duration::from_millis(250);
 
 /// A listener on the usual port, or on the next free one.
@@ -158,13 +161,15 @@ impl Team {
         let deadline = Instant::now() + LEARN_THE_REST;
         let mut moved = Instant::now();
         let mut learnt = None;
-        while Instant::now() < deadline && moved.elapsed() < STILL {
+        let mut patience = STILL;
+        while Instant::now() < deadline && moved.elapsed() < patience {
             let now = self.look(started)?;
             display.show(&now);
             let done = now.trainer.games + now.trainer.expired + now.trainer.refused;
             if done >= now.run.accepted {
                 break;
             }
+            patience = if now.run.accepted - done > MANY { STILL_WITH_MANY } else { STILL };
             if learnt.replace(done) != Some(done) {
                 moved = Instant::now();
             }
