@@ -131,13 +131,40 @@ fn fixture(name: &str) -> String {
 
 #[test]
 fn every_command_explains_itself_with_an_example() {
-    for command in
-        [&["match"][..], &["benchmark", "score"], &["moves"], &["evaluate"], &["speed"], &["weights", "show"]]
-    {
-        let help = success(ludus(&[command, &["--help"]].concat()));
+    for command in [
+        "train",
+        "coordinator",
+        "worker",
+        "trainer",
+        "run create",
+        "run list",
+        "run show",
+        "run stop",
+        "versions",
+        "gate verify",
+        "weights pull",
+        "weights show",
+        "config show",
+        "match",
+        "benchmark score",
+        "moves",
+        "evaluate",
+        "speed",
+    ] {
+        let command: Vec<_> = command.split(' ').collect();
+        let help = success(ludus(&[&command[..], &["--help"]].concat()));
         let example = format!("  ludus {}", command.join(" "));
         assert!(help.contains("Example") && help.contains(&example), "{command:?}: {help}");
     }
+}
+
+#[test]
+fn verdicts_are_looked_for_where_there_is_a_run() {
+    let folder = TempDir::new().expect("a folder");
+    let place = folder.path().to_str().expect("text");
+    let error = failure(&["gate", "verify", "--dir", place]);
+    assert!(error.contains("holds no run"), "{error}");
+    assert_eq!(std::fs::read_dir(place).expect("a folder").count(), 0, "looking leaves nothing behind");
 }
 
 #[test]

@@ -12,9 +12,9 @@ use crate::{roles, signals};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example: a cluster on one machine, each line in a terminal of its own
-  ludus coordinator --dir data --redis redis://127.0.0.1:6379
+  ludus coordinator --dir runs/cluster --redis redis://127.0.0.1:6379
   ludus run create --coordinator http://127.0.0.1:7777
-  ludus trainer --coordinator http://127.0.0.1:7777 --redis redis://127.0.0.1:6379 --dir trainer
+  ludus trainer --coordinator http://127.0.0.1:7777 --redis redis://127.0.0.1:6379 --dir runs/trainer
   ludus worker --coordinator http://127.0.0.1:7777")]
 pub struct Args {
     /// Folder for its state and the weight files; made when needed

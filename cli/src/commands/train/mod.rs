@@ -37,8 +37,9 @@ Examples:
   ludus config show > run.toml               a configuration to edit, for
   ludus train backgammon --config run.toml --dir runs/experiment
 
-At --time or Ctrl-C everything played is learnt, a last version is published, and a gate in progress
-is left to be continued. A second Ctrl-C ends at once; nothing that was handed in is lost by that either.")]
+At --time or Ctrl-C what was played is learnt, for up to a minute, a last version is published, and a gate
+in progress is left to be continued, as are games still to be learnt. A second Ctrl-C ends at once;
+nothing that was handed in is lost by that either.")]
 pub struct Args {
     /// Game to learn
     #[arg(value_parser = PossibleValuesParser::new(Registry::standard().games()))]
@@ -186,11 +187,15 @@ impl Reached {
         let mut out = std::io::stdout().lock();
         writeln!(
             out,
-            "run {}: {} games played, {} learnt ({} positions)",
+            "run {}: {} games played, {} learnt ({} positions){}",
             status.run,
             grouped(status.accepted),
             grouped(progress.games),
-            grouped(progress.positions)
+            grouped(progress.positions),
+            match status.backlog {
+                0 => String::new(),
+                wait => format!(", {} wait to be learnt", grouped(wait)),
+            }
         )?;
         writeln!(
             out,

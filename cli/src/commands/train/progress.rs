@@ -105,9 +105,9 @@ impl Lines {
         };
         let clock = match time {
             Some(time) => ProgressBar::new(time.as_secs())
-                .with_style(style("{prefix:>5}  {elapsed} of {msg}  {wide_bar:.dim}"))
+                .with_style(style("{prefix:>5}  {elapsed_precise} of {msg}  {wide_bar:.dim}"))
                 .with_message(humantime::format_duration(time).to_string()),
-            None => ProgressBar::no_length().with_style(style("{prefix:>5}  {elapsed}")),
+            None => ProgressBar::no_length().with_style(style("{prefix:>5}  {elapsed_precise}")),
         };
         let clock = all.add(clock.with_prefix("time"));
         let rows = NAMES.map(|name| {
