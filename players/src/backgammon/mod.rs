@@ -24,11 +24,6 @@ pub fn input_sets() -> Vec<Arc<dyn InputSet<Backgammon>>> {
     vec![Arc::new(Tesauro198)]
 }
 
-/// The input set of this name.
-pub fn input_set(name: &str) -> Option<Arc<dyn InputSet<Backgammon>>> {
-    input_sets().into_iter().find(|inputs| inputs.name() == name)
-}
-
 #[cfg(test)]
 pub(crate) mod tests {
     use std::path::{Path, PathBuf};
@@ -65,11 +60,5 @@ pub(crate) mod tests {
     pub(crate) fn shared() -> PathBuf {
         let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared");
         std::env::var_os("LUDUS_SHARED").map_or_else(beside, PathBuf::from)
-    }
-
-    #[test]
-    fn input_sets_are_found_by_name() {
-        assert_eq!(input_set("tesauro-198").unwrap().width(0), 198);
-        assert!(input_set("tesauro-199").is_none());
     }
 }
