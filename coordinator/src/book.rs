@@ -29,6 +29,8 @@ pub(crate) struct Book {
     pub next_lease: LeaseId,
     /// The next series' id.
     pub next_series: u64,
+    /// The streams had every batch of the outbox up to this one.
+    pub posted: u64,
     /// Refused games that belong to no run, by reason.
     pub strays: BTreeMap<String, u64>,
 }

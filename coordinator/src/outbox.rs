@@ -1,16 +1,17 @@
 //! From the outbox to the stream.
 //!
 //! Games enter the outbox in the very step that accepts them. From there they go to the stream, in order, and leave the
-//! outbox once the stream has them. Between the two the coordinator may die: then they are appended twice, and the
-//! trainer, which knows what it has had, skips them. While Redis is away they stay, and the backlog limit stops
-//! self-play before there are too many.
+//! outbox once the trainer has reported them settled: a Redis that dies may forget what it had taken, and then they are
+//! appended again when the trainer misses them. When the coordinator dies between appending and writing that down they
+//! are appended twice as well. The trainer, which knows what it has had, skips them. While Redis is away they stay, and
+//! the backlog limit stops self-play before there are too many.
 
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use ludus_stream::GameStream;
-use rusqlite::Connection;
+use rusqlite::{Connection, params};
 use tokio_util::sync::CancellationToken;
 
 use crate::CoordinatorError;
@@ -26,8 +27,8 @@ const PATIENCE: [Duration; 2] = [Duration::from_millis(250), Duration::from_secs
 type Streams = HashMap<RunId, Arc<dyn GameStream>>;
 
 /// An entry in the outbox.
-struct Posted {
-    id: i64,
+struct Entry {
+    post: u64,
     run: RunId,
     payload: Vec<u8>,
 }
@@ -84,18 +85,18 @@ impl Shared {
     async fn empty_outbox(self: &Arc<Self>, streams: &mut Streams) -> Result<(), CoordinatorError> {
         loop {
             let shared = self.clone();
-            let entries = blocking(move || shared.posted()).await?;
+            let (from, entries) = blocking(move || shared.to_post()).await?;
             let Some(first) = entries.first() else { return Ok(()) };
             // One run at a time; the others' entries come with the next round.
             let run = first.run;
-            let (ids, payloads): (Vec<i64>, Vec<Vec<u8>>) = entries
+            let (posts, payloads): (Vec<u64>, Vec<Vec<u8>>) = entries
                 .into_iter()
-                .filter(|entry| entry.run == run)
-                .map(|entry| (entry.id, entry.payload))
+                .take_while(|entry| entry.run == run)
+                .map(|entry| (entry.post, entry.payload))
                 .unzip();
             self.stream(streams, run).await?.append(payloads).await?;
             let shared = self.clone();
-            blocking(move || shared.sent(&ids)).await?;
+            blocking(move || shared.posted(from, posts.into_iter().max().unwrap_or(from))).await?;
         }
     }
 
@@ -116,22 +117,30 @@ impl Shared {
         Ok(stream)
     }
 
-    /// The oldest entries.
-    fn posted(&self) -> Result<Vec<Posted>, CoordinatorError> {
+    /// Up to where the streams have everything, and the oldest entries after that.
+    fn to_post(&self) -> Result<(u64, Vec<Entry>), CoordinatorError> {
         let state = self.lock()?;
-        state.query(|connection: &Connection| {
-            let sql = "SELECT id, run, payload FROM outbox ORDER BY id LIMIT ?";
+        let from = state.book().posted;
+        let entries = state.query(|connection: &Connection| {
+            let sql = "SELECT id, run, payload FROM outbox WHERE id > ? ORDER BY id LIMIT ?";
             let mut statement = connection.prepare_cached(sql)?;
-            let rows = statement.query_map([BATCH], |row| {
-                Ok(Posted { id: row.get(0)?, run: row.get(1)?, payload: row.get(2)? })
+            let rows = statement.query_map(params![from, BATCH], |row| {
+                Ok(Entry { post: row.get(0)?, run: row.get(1)?, payload: row.get(2)? })
             })?;
             rows.collect()
-        })
+        })?;
+        Ok((from, entries))
     }
 
-    /// Takes entries out: the stream has them.
-    fn sent(&self, ids: &[i64]) -> Result<(), CoordinatorError> {
-        self.lock()?.step(|_, writer| ids.iter().try_for_each(|&id| writer.sent(id)))
+    /// Notes that the streams have what lay between the two, unless something has to be appended again by now.
+    fn posted(&self, from: u64, to: u64) -> Result<(), CoordinatorError> {
+        self.lock()?.step(|book, writer| {
+            if book.posted == from {
+                book.posted = to;
+                writer.posted(to)?;
+            }
+            Ok(())
+        })
     }
 }
 

@@ -324,6 +324,7 @@ fn post(
         let count = rest.iter().take_while(fits).count().max(1);
         let (entry, later) = rest.split_at(count);
         rest = later;
+        let post = writer.next_post()?;
         let batch = GameBatch {
             run: run.name.clone(),
             game: run.config.game.clone(),
@@ -332,10 +333,11 @@ fn post(
             players: purpose.block.players.to_vec(),
             games: entry.iter().map(|&game| game.clone()).collect(),
             accepted_at: now / 1000,
+            post,
         };
         let payload = zstd::bulk::compress(&batch.encode_to_vec(), ZSTD_LEVEL)
             .map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))?;
-        writer.outbox(run.id, &payload)?;
+        writer.outbox(post, run.id, &payload)?;
     }
     Ok(!games.is_empty())
 }

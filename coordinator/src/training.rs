@@ -102,7 +102,8 @@ impl Shared {
         Ok(PublishReply { version: number })
     }
 
-    /// Keeps the cumulative counters of a trainer.
+    /// Keeps the cumulative counters of a trainer, and drops what it needs no more from the outbox. When games it
+    /// should have had are missing, the rest goes to the stream again: whatever the stream loses, the outbox has.
     pub(crate) fn report(
         &self,
         request: &ReportRequest,
@@ -120,14 +121,31 @@ impl Shared {
                 known,
             });
         }
-        let reply = ReportReply { run_stopped: !run.active, accepted: run.accepted() };
-        state.step(|book, writer| {
+        let mut reply =
+            ReportReply { run_stopped: !run.active, accepted: run.accepted(), ..ReportReply::default() };
+        let again = state.step(|book, writer| {
             writer.report(id, &progress, reply.accepted, now / 1000)?;
             if let Some(run) = book.runs.get_mut(&id) {
                 run.progress = progress;
             }
-            Ok(())
+            request.settled.iter().try_for_each(|&post| writer.settled(id, post))?;
+            let first = writer.first_unsettled(id)?;
+            reply.unsettled = first.is_some();
+            let before = first.map(|post| post - 1).filter(|&before| request.missing && before < book.posted);
+            if let Some(before) = before {
+                book.posted = before;
+                writer.posted(before)?;
+            }
+            Ok(before.is_some())
         })?;
+        drop(state);
+        if again {
+            tracing::warn!(
+                run = request.run,
+                "accepted games did not reach the trainer; what it has not settled is appended to the stream again"
+            );
+            self.outbox_bell.notify_one();
+        }
         Ok(reply)
     }
 }

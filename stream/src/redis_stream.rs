@@ -191,8 +191,8 @@ impl Redis {
         tracing::error!(
             stream = self.keys.games,
             redis = self.link.address(),
-            "the stream is gone from Redis, and with it every game that was not trained on yet; starting it again \
-             (let Redis keep its data: appendonly yes, maxmemory-policy noeviction)"
+            "the stream is gone from Redis; starting it again, and the coordinator appends what was not learnt yet once \
+             the trainer misses it (let Redis keep its data: appendonly yes, maxmemory-policy noeviction)"
         );
         self.make_group().await
     }

@@ -56,6 +56,7 @@ pub struct Game {
 #[derive(Debug)]
 struct Open {
     entry: Entry,
+    post: u64,
     waiting: usize,
     fault: Option<String>,
 }
@@ -65,6 +66,8 @@ struct Open {
 pub struct Finished {
     /// The entry; without its payload when it is merely to be acknowledged.
     pub entry: Entry,
+    /// Its number in the coordinator's outbox, 0 when it has none or cannot be read.
+    pub post: u64,
     /// Why it is to be buried, if it is.
     pub fault: Option<String>,
     /// Checkpoints on disk that know of it.
@@ -81,47 +84,40 @@ impl Intake {
     /// Takes an entry in, at `now` in seconds since 1970. Its games wait, unless they are too old or the entry is none
     /// of this run's.
     pub fn accept(&mut self, entry: Entry, ledger: &mut Ledger, now: u64) {
+        let batch = decode(&entry.payload);
+        let post = batch.as_ref().map_or(0, |batch| batch.post);
         if let Some(fault) = ledger.done.get(&entry.id.0) {
             let fault = fault.clone();
-            return self.finish(entry, fault, ledger, 1);
+            return self.finish(entry, post, fault, ledger, 1);
         }
-        let batch = match self.decode(&entry) {
+        let batch = match batch.and_then(|batch| self.check(&entry, batch)) {
             Ok(batch) => batch,
-            Err(fault) => return self.finish(entry, Some(fault), ledger, 0),
+            Err(fault) => return self.finish(entry, post, Some(fault), ledger, 0),
         };
         let series = batch.series.as_ref().map_or(0, |series| series.id);
         let oldest = self.expected.max_age_seconds;
         if oldest > 0 && now.saturating_sub(batch.accepted_at) > oldest {
             let expired = batch.games.iter().filter(|game| ledger.seen.insert(series, game.number)).count();
             ledger.expired += expired as u64;
-            return self.finish(entry, None, ledger, 0);
+            return self.finish(entry, post, None, ledger, 0);
         }
         if batch.games.is_empty() {
-            return self.finish(entry, None, ledger, 0);
+            return self.finish(entry, post, None, ledger, 0);
         }
         let number = self.arrivals;
         self.arrivals += 1;
-        self.open.insert(number, Open { entry, waiting: batch.games.len(), fault: None });
+        self.open.insert(number, Open { entry, post, waiting: batch.games.len(), fault: None });
         for record in batch.games {
             self.plies += record.rolls.len();
             self.games.push_back(Game { series, record, entry: number });
         }
     }
 
-    /// The batch in an entry, or what is wrong with it.
-    fn decode(&self, entry: &Entry) -> Result<GameBatch, String> {
+    /// The batch of an entry, or why it is none of this run's.
+    fn check(&self, entry: &Entry, batch: GameBatch) -> Result<GameBatch, String> {
         if entry.deliveries > MAX_DELIVERIES {
             return Err(format!("delivered {} times and never finished", entry.deliveries));
         }
-        let mut bytes = Vec::new();
-        zstd::Decoder::new(entry.payload.as_slice())
-            .and_then(|decoder| decoder.take(MAX_ENTRY_BYTES + 1).read_to_end(&mut bytes))
-            .map_err(|error| format!("not a zstd frame: {error}"))?;
-        if bytes.len() as u64 > MAX_ENTRY_BYTES {
-            return Err(format!("larger than {MAX_ENTRY_BYTES} bytes"));
-        }
-        let batch =
-            GameBatch::decode(bytes.as_slice()).map_err(|error| format!("not a batch of games: {error}"))?;
         let Expected { run, game, revision, .. } = &self.expected;
         if (&batch.run, &batch.game, batch.revision) != (run, game, *revision) {
             return Err(format!(
@@ -165,19 +161,26 @@ impl Intake {
             open.fault.get_or_insert(format!("game {}: {fault}", game.record.number));
         }
         if open.waiting == 0
-            && let Some(Open { entry, fault, .. }) = self.open.remove(&game.entry)
+            && let Some(Open { entry, post, fault, .. }) = self.open.remove(&game.entry)
         {
-            self.finish(entry, fault, ledger, 0);
+            self.finish(entry, post, fault, ledger, 0);
         }
     }
 
-    fn finish(&mut self, mut entry: Entry, fault: Option<String>, ledger: &mut Ledger, checkpoints: usize) {
+    fn finish(
+        &mut self,
+        mut entry: Entry,
+        post: u64,
+        fault: Option<String>,
+        ledger: &mut Ledger,
+        checkpoints: usize,
+    ) {
         ledger.done.insert(entry.id.0.clone(), fault.clone());
         match &fault {
             None => entry.payload = Vec::new(),
             Some(fault) => tracing::warn!(entry = entry.id.0, fault, "a stream entry will be buried"),
         }
-        self.finished.push(Finished { entry, fault, checkpoints });
+        self.finished.push(Finished { entry, post, fault, checkpoints });
     }
 
     /// Entries done with and neither acknowledged nor buried.
@@ -192,6 +195,12 @@ impl Intake {
         }
     }
 
+    /// The numbers in the outbox of the entries that at least so many checkpoints know of.
+    pub fn settled(&self, checkpoints: usize) -> Vec<u64> {
+        let safe = self.finished.iter().filter(|finished| finished.checkpoints >= checkpoints);
+        safe.map(|finished| finished.post).filter(|&post| post > 0).collect()
+    }
+
     /// Takes out the entries that at least so many checkpoints know of.
     pub fn take_finished(&mut self, checkpoints: usize) -> Vec<Finished> {
         self.finished.extract_if(.., |finished| finished.checkpoints >= checkpoints).collect()
@@ -201,4 +210,16 @@ impl Intake {
     pub fn put_back(&mut self, finished: Vec<Finished>) {
         self.finished.extend(finished);
     }
+}
+
+/// The batch in an entry's payload, or what is wrong with it.
+fn decode(payload: &[u8]) -> Result<GameBatch, String> {
+    let mut bytes = Vec::new();
+    zstd::Decoder::new(payload)
+        .and_then(|decoder| decoder.take(MAX_ENTRY_BYTES + 1).read_to_end(&mut bytes))
+        .map_err(|error| format!("not a zstd frame: {error}"))?;
+    if bytes.len() as u64 > MAX_ENTRY_BYTES {
+        return Err(format!("larger than {MAX_ENTRY_BYTES} bytes"));
+    }
+    GameBatch::decode(bytes.as_slice()).map_err(|error| format!("not a batch of games: {error}"))
 }

@@ -16,7 +16,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use ludus_config::{Learn, RunConfig};
 use ludus_players::lessons::{Lessons, Teacher};
 use ludus_players::weight_file::{Card, Digest, WeightFile};
-use ludus_proto::v1::{PublishRequest, ReportRequest};
+use ludus_proto::v1::{PublishRequest, ReportReply, ReportRequest};
 use ludus_stream::GameStream;
 
 use crate::TrainerError;
@@ -83,8 +83,10 @@ struct Clock {
     looked: Instant,
     /// Games trained on by the last checkpoint.
     games: u64,
-    /// The run has been stopped, with so many games accepted.
-    stopped: Option<u64>,
+    /// What the coordinator said to the last report.
+    told: ReportReply,
+    /// Since then the stream had nothing once.
+    dry: bool,
     /// Everything that was delivered to an earlier session has been read.
     all_heard: bool,
 }
@@ -100,7 +102,8 @@ impl Session<'_> {
         let mut clock = Clock {
             looked: Instant::now(),
             games: self.learner.ledger.games,
-            stopped: None,
+            told: ReportReply::default(),
+            dry: false,
             all_heard: false,
         };
         if self.learner.ledger.publishing.is_some() || self.learner.ledger.version == 0 {
@@ -108,21 +111,22 @@ impl Session<'_> {
         }
         let positions = ROUND_BATCHES * self.config.learn.batch;
         while !self.patience.is_over() {
-            let dry = self.intake.plies() < positions && !self.listen(&mut clock)?;
-            let due = self.is_due(&clock) || (clock.stopped.is_some() && dry);
+            let idle = self.intake.plies() < positions && !self.listen(&mut clock)?;
+            let due = self.is_due(&clock) || (clock.told.run_stopped && idle);
             // At a checkpoint what waits is learnt too, however little: games must not wait for others for ever.
             while self.intake.plies() >= positions || (due && !self.intake.is_empty()) {
                 if let Some(end) = self.round_or_end(positions)? {
                     return Ok(end);
                 }
             }
+            let dry = self.is_dry(&clock);
             let ledger = &self.learner.ledger;
             if ledger.games >= next_version_at(&self.config.learn, ledger.version_games) {
                 self.publish(&mut clock)?;
             } else if due {
                 self.checkpoint(&mut clock)?;
             }
-            if due && self.is_complete(&clock) {
+            if due && self.is_complete(&clock, dry) {
                 return self.finish(&mut clock);
             }
         }
@@ -162,6 +166,7 @@ impl Session<'_> {
                 let waiting = entries.is_empty() && self.intake.is_empty();
                 self.patience.stats.wait_for(waiting.then(|| "waiting for games".to_owned()));
                 let (now, any) = (unix_seconds(), !entries.is_empty());
+                clock.dry |= !any;
                 // What was delivered before comes first.
                 if entries.iter().all(|entry| entry.deliveries <= 1) {
                     clock.all_heard = true;
@@ -225,17 +230,26 @@ impl Session<'_> {
         if self.catching_up {
             return Ok(());
         }
-        let progress = self.learner.progress();
-        let request =
-            ReportRequest { run: self.origin.run.clone(), fence: self.fence, progress: Some(progress) };
+        self.report(clock, SAFE)
+    }
+
+    /// Reports, and settles the entries that at least so many checkpoints know of.
+    fn report(&mut self, clock: &mut Clock, checkpoints: usize) -> Result<(), TrainerError> {
+        let request = ReportRequest {
+            run: self.origin.run.clone(),
+            fence: self.fence,
+            progress: Some(self.learner.progress()),
+            settled: self.intake.settled(checkpoints),
+            missing: self.is_dry(clock) && self.learner.ledger.seen.count() < clock.told.accepted,
+        };
         match self.coordination.report(&request) {
             Ok(reply) => {
                 if let Some(progress) = &request.progress {
                     self.patience.stats.show_losses(&progress.losses);
                 }
                 self.learner.forget_losses();
-                clock.stopped = reply.run_stopped.then_some(reply.accepted);
-                self.settle(SAFE);
+                (clock.told, clock.dry) = (reply, false);
+                self.settle(checkpoints);
                 Ok(())
             }
             // Training goes on without the coordinator as long as the stream has games.
@@ -328,29 +342,28 @@ impl Session<'_> {
         next_version(&self.learner, self.origin)
     }
 
-    /// Whether every game accepted before the run was stopped is dealt with. When games can no longer come, because
-    /// their entries were buried or lost, that is said and counts as complete.
-    fn is_complete(&self, clock: &Clock) -> bool {
-        let Some(accepted) = clock.stopped else { return false };
-        let seen = self.learner.ledger.seen.count();
-        if seen >= accepted {
+    /// Whether nothing waits here, nor did in the stream after the coordinator's last word.
+    fn is_dry(&self, clock: &Clock) -> bool {
+        clock.dry && self.intake.is_empty()
+    }
+
+    /// Whether every game accepted before the run was stopped is dealt with. Games in entries that had to be buried
+    /// never come: then that is said, and counts as complete once the coordinator has no others.
+    fn is_complete(&self, clock: &Clock, dry: bool) -> bool {
+        if !clock.told.run_stopped {
+            return false;
+        }
+        let missing = clock.told.accepted.saturating_sub(self.learner.ledger.seen.count());
+        if missing == 0 {
             return true;
         }
-        let missing = accepted - seen;
-        let Some(Ok(depths)) = self.patience.wait(self.stream.depths()) else { return false };
-        let drained = self.intake.is_empty() && depths.waiting <= self.intake.finished() as u64;
-        let gone = depths.buried + depths.lost > 0;
-        if drained && gone {
-            tracing::warn!(
-                missing,
-                buried = depths.buried,
-                lost = depths.lost,
-                "the run ends without some games"
-            );
+        let gone = dry && !clock.told.unsettled;
+        if gone {
+            tracing::warn!(missing, "the run ends without some games");
         } else {
             self.patience.say(format!("the run was stopped; {missing} accepted games are still to come"));
         }
-        drained && gone
+        gone
     }
 
     /// The last version of a run that is over.
@@ -361,8 +374,9 @@ impl Session<'_> {
                 return Ok(End::ToldToStop);
             }
         }
+        // This checkpoint is the last, and all of it is known to be done.
         self.save()?;
-        self.settle(1);
+        self.report(clock, 1)?;
         self.patience.stats.wait_for(None);
         Ok(End::Finished)
     }

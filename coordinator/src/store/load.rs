@@ -52,6 +52,7 @@ impl Loader<'_> {
         let mut book = Book {
             next_lease: self.counter("lease")?,
             next_series: self.counter("series")?,
+            posted: self.posted()?,
             ..Book::default()
         };
         for run in self.all("SELECT id FROM runs ORDER BY id", [], |row| row.get::<_, RunId>(0))? {
@@ -64,6 +65,12 @@ impl Loader<'_> {
     fn counter(&self, name: &str) -> Result<u64, Fault> {
         let sql = "SELECT value FROM counters WHERE name = ?";
         Ok(self.connection.query_row(sql, [name], |row| row.get(0))?)
+    }
+
+    /// Nothing was posted while there is no such counter.
+    fn posted(&self) -> Result<u64, Fault> {
+        let sql = "SELECT coalesce(max(value), 0) FROM counters WHERE name = 'posted'";
+        Ok(self.connection.query_row(sql, [], |row| row.get(0))?)
     }
 
     fn all<T>(

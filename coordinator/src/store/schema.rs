@@ -74,7 +74,7 @@ CREATE TABLE blocks (
 ) STRICT;
 CREATE INDEX blocks_by_series ON blocks (series);
 
--- Accepted games on their way to the stream.
+-- Accepted games that the trainer has not reported settled; the streams have them up to the counter 'posted'.
 CREATE TABLE outbox (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     run INTEGER NOT NULL REFERENCES runs,

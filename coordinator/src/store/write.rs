@@ -2,7 +2,7 @@
 
 use ludus_proto::v1::{GateStatus, Progress};
 use prost::Message;
-use rusqlite::{Connection, Result, params};
+use rusqlite::{Connection, OptionalExtension, Result, params};
 
 use crate::book::{GateMatch, Run, RunId, Series, Version, VersionState};
 use crate::leases::LeaseId;
@@ -163,13 +163,37 @@ impl<'t> Writer<'t> {
         )
     }
 
-    pub(crate) fn outbox(&self, run: RunId, payload: &[u8]) -> Result<()> {
-        self.one("INSERT INTO outbox (run, payload) VALUES (?, ?)", params![run, payload])
+    /// The number of the next batch in the outbox. None is used twice.
+    pub(crate) fn next_post(&self) -> Result<u64> {
+        let sql = "SELECT seq FROM sqlite_sequence WHERE name = 'outbox'";
+        let last = self.0.prepare_cached(sql)?.query_row([], |row| row.get::<_, u64>(0)).optional()?;
+        Ok(last.unwrap_or(0) + 1)
     }
 
-    /// Takes an entry out of the outbox.
-    pub(crate) fn sent(&self, entry: i64) -> Result<()> {
-        self.one("DELETE FROM outbox WHERE id = ?", [entry])
+    pub(crate) fn outbox(&self, post: u64, run: RunId, payload: &[u8]) -> Result<()> {
+        self.one("INSERT INTO outbox (id, run, payload) VALUES (?, ?, ?)", params![post, run, payload])
+    }
+
+    /// The streams have every batch up to this one.
+    pub(crate) fn posted(&self, post: u64) -> Result<()> {
+        self.one(
+            "INSERT INTO counters (name, value) VALUES ('posted', ?1)
+             ON CONFLICT (name) DO UPDATE SET value = ?1",
+            [post],
+        )
+    }
+
+    /// Takes a batch of the run out of the outbox, if it is there.
+    pub(crate) fn settled(&self, run: RunId, post: u64) -> Result<()> {
+        let sql = "DELETE FROM outbox WHERE id = ? AND run = ?";
+        self.0.prepare_cached(sql)?.execute(params![post, run])?;
+        Ok(())
+    }
+
+    /// The oldest batch of the run in the outbox.
+    pub(crate) fn first_unsettled(&self, run: RunId) -> Result<Option<u64>> {
+        let sql = "SELECT id FROM outbox WHERE run = ? ORDER BY id LIMIT 1";
+        self.0.prepare_cached(sql)?.query_row([run], |row| row.get(0)).optional()
     }
 
     pub(crate) fn new_gate(&self, run: RunId, gate: &GateMatch, started_at: u64) -> Result<()> {

@@ -129,7 +129,8 @@ impl Desk {
 
     pub fn report(&self, games: u64) -> Result<ReportReply, CoordinatorError> {
         let progress = Some(Progress { games, ..Progress::default() });
-        let request = ReportRequest { run: self.run.clone(), fence: self.fence, progress };
+        let request =
+            ReportRequest { run: self.run.clone(), fence: self.fence, progress, ..Default::default() };
         self.open().shared.report(&request, self.now)
     }
 

@@ -1,13 +1,13 @@
 //! Death at bad moments.
 
-use ludus_proto::v1::SeriesKind;
+use ludus_proto::v1::{ReportRequest, SeriesKind};
 use tokio_util::sync::CancellationToken;
 
 use super::desk::{CONFIG, Desk, drain_stream, games_of};
 use crate::Coordinator;
 
-/// Serves until the outbox is empty.
-async fn empty_outbox(coordinator: &Coordinator, desk: &Desk) {
+/// Serves until the stream has all of the outbox.
+async fn post_all(coordinator: &Coordinator, desk: &Desk) {
     let stop = CancellationToken::new();
     let address = "127.0.0.1:0".parse().expect("an address");
     let listener = coordinator.bind(address).await.expect("a port");
@@ -15,7 +15,7 @@ async fn empty_outbox(coordinator: &Coordinator, desk: &Desk) {
         let (coordinator, stop) = (coordinator.clone(), stop.clone());
         async move { coordinator.serve(listener, stop).await }
     });
-    while !desk.outbox().is_empty() {
+    while desk.count("SELECT count(*) FROM outbox WHERE id > (SELECT coalesce(max(value), 0) FROM counters WHERE name = 'posted')") > 0 {
         tokio::time::sleep(std::time::Duration::from_millis(5)).await;
     }
     stop.cancel();
@@ -34,7 +34,7 @@ async fn games_accepted_before_a_death_reach_the_stream_after_it() {
     desk.play(&lease, 1);
     assert_eq!(numbers(&desk.outbox()).len(), lease.count as usize);
     desk.reopen();
-    empty_outbox(desk.open(), &desk).await;
+    post_all(desk.open(), &desk).await;
     let batches = drain_stream(&desk.folder(), "coin").await;
     assert_eq!(numbers(&batches), (0..u64::from(lease.count)).collect::<Vec<_>>());
     let batch = &batches[0];
@@ -58,12 +58,48 @@ async fn a_death_between_stream_and_outbox_repeats_an_entry_and_loses_none() {
     drop(stream);
     desk.reopen();
     desk.play(&desk.lease("w"), 1);
-    empty_outbox(desk.open(), &desk).await;
+    post_all(desk.open(), &desk).await;
     let numbers = numbers(&drain_stream(&desk.folder(), "coin").await);
     let count = desk.numbers().accepted as usize;
     let first = count / 2;
     assert_eq!(numbers[..first], numbers[first..2 * first], "the same entry twice");
     assert_eq!(numbers.len(), first + count);
+}
+
+#[tokio::test]
+async fn what_the_stream_loses_comes_from_the_outbox_again_until_it_is_settled() {
+    let mut desk = Desk::new(CONFIG);
+    for _ in 0..3 {
+        desk.play(&desk.lease("w"), 1);
+    }
+    post_all(desk.open(), &desk).await;
+    // Reading to the end and acknowledging makes the stream forget.
+    let lost = drain_stream(&desk.folder(), "coin").await;
+    assert_eq!(lost.iter().map(|batch| batch.post).collect::<Vec<_>>(), [1, 2, 3]);
+    let report = |settled: &[u64], missing| ReportRequest {
+        run: "coin".into(),
+        fence: 1,
+        settled: settled.to_vec(),
+        missing,
+        ..ReportRequest::default()
+    };
+    let reply = desk.open().shared.report(&report(&[2], false), desk.now).expect("reported");
+    assert!(reply.unsettled);
+    desk.reopen();
+    post_all(desk.open(), &desk).await;
+    assert_eq!(drain_stream(&desk.folder(), "coin").await, [], "nobody missed anything");
+
+    desk.open().shared.report(&report(&[2], true), desk.now).expect("reported");
+    desk.reopen();
+    post_all(desk.open(), &desk).await;
+    assert_eq!(drain_stream(&desk.folder(), "coin").await, [lost[0].clone(), lost[2].clone()]);
+
+    let reply = desk.open().shared.report(&report(&[1, 3], true), desk.now).expect("reported");
+    assert!(!reply.unsettled && desk.outbox().is_empty());
+    desk.report(desk.numbers().accepted).expect("reported");
+    desk.play(&desk.lease("w"), 1);
+    post_all(desk.open(), &desk).await;
+    assert_eq!(drain_stream(&desk.folder(), "coin").await[0].post, 4, "no number is used twice");
 }
 
 #[test]

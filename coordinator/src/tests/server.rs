@@ -129,7 +129,8 @@ async fn games_flow_from_leases_to_the_stream_and_versions_to_the_throne() {
     }
     assert_eq!(numbers, (lease.first..lease.first + u64::from(lease.count)).collect::<Vec<_>>());
     let trained = Some(Progress { games: numbers.len() as u64, ..Progress::default() });
-    let request = ReportRequest { run: run.clone(), fence: joined.fence, progress: trained };
+    let request =
+        ReportRequest { run: run.clone(), fence: joined.fence, progress: trained, ..Default::default() };
     let reply = trainer.report(request).await.expect("reported").into_inner();
     assert_eq!((reply.run_stopped, reply.accepted), (false, numbers.len() as u64));
 
@@ -185,7 +186,7 @@ async fn errors_come_with_a_code_that_programs_understand_and_a_line_for_people(
     for _ in 0..2 {
         trainer.join(JoinRequest::default()).await.expect("joined");
     }
-    let request = ReportRequest { run: "r".into(), fence: 1, progress: None };
+    let request = ReportRequest { run: "r".into(), fence: 1, ..Default::default() };
     let status = trainer.report(request).await.expect_err("stale");
     assert_eq!(status.code(), Code::FailedPrecondition);
     let request = PublishRequest { run: "r".into(), fence: 2, weights: b"none".to_vec(), progress: None };

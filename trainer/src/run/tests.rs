@@ -1,3 +1,4 @@
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Mutex;
 
@@ -6,7 +7,7 @@ use ludus_games::Game;
 use ludus_players::arena::Arena;
 use ludus_players::game_arena::GameArena;
 use ludus_players::lessons::Lessons;
-use ludus_proto::v1::{GameBatch, Progress, PublishRequest, ReportReply, ReportRequest};
+use ludus_proto::v1::{GameBatch, GameRecord, Progress, PublishRequest, ReportReply, ReportRequest};
 use ludus_stream::StreamHome;
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
@@ -24,6 +25,11 @@ struct Office {
     versions: Vec<Vec<u8>>,
     reports: Vec<Progress>,
     accepted: u64,
+    /// Accepted batches that are not settled, by number.
+    outbox: BTreeMap<u64, Vec<u8>>,
+    posts: u64,
+    /// Where the outbox is appended to when games are missing.
+    stream: Option<StreamHome>,
     stopped: bool,
     /// Calls answered so far.
     calls: u64,
@@ -109,7 +115,14 @@ impl Coordination for Line {
             return Err(CoordinationError::FenceLost("it reports less than before".into()));
         }
         office.reports.push(progress);
-        answer(ReportReply { run_stopped: office.stopped, accepted: office.accepted }, killed)
+        request.settled.iter().for_each(|post| drop(office.outbox.remove(post)));
+        if let Some(home) = office.stream.as_ref().filter(|_| request.missing) {
+            let append =
+                async { home.open("first").await?.append(office.outbox.values().cloned().collect()).await };
+            Runtime::new().unwrap().block_on(append).unwrap();
+        }
+        let unsettled = !office.outbox.is_empty();
+        answer(ReportReply { run_stopped: office.stopped, accepted: office.accepted, unsettled }, killed)
     }
 }
 
@@ -161,11 +174,20 @@ impl Bench {
 
     /// Puts games into the stream, as accepted by the coordinator.
     fn accept(&self, numbers: std::ops::Range<u64>) {
-        self.office.lock().unwrap().accepted += numbers.end - numbers.start;
-        let games = toy::games(numbers);
-        self.append(
-            games.chunks(ENTRY as usize).map(|games| toy::payload(&toy::batch(games.to_vec()))).collect(),
-        );
+        let payloads: Vec<_> = {
+            let mut office = self.office.lock().unwrap();
+            office.accepted += numbers.end - numbers.start;
+            let games = toy::games(numbers);
+            let mut post = |games: &[GameRecord]| {
+                office.posts += 1;
+                let batch = GameBatch { post: office.posts, ..toy::batch(games.to_vec()) };
+                let post = office.posts;
+                office.outbox.insert(post, toy::payload(&batch));
+                office.outbox[&post].clone()
+            };
+            games.chunks(ENTRY as usize).map(&mut post).collect()
+        };
+        self.append(payloads);
     }
 
     fn stop_run(&self) {
@@ -217,6 +239,7 @@ impl Bench {
         assert_eq!(last.networks, learner(self.checkpoint()).weights(Card::default()).networks);
         let depths = self.runtime.block_on(self.stream().depths()).unwrap();
         assert_eq!((depths.waiting, depths.buried), (0, 0));
+        assert!(office.outbox.is_empty(), "everything is settled");
         for pair in office.versions.windows(2) {
             let [before, after] = pair else { unreachable!() };
             let card = WeightFile::from_bytes(after, "version").unwrap().card;
@@ -445,6 +468,24 @@ fn games_delivered_twice_are_trained_once() {
     bench.append(
         toy::games(100..300).chunks(40).map(|games| toy::payload(&toy::batch(games.to_vec()))).collect(),
     );
+    bench.stop_run();
+    bench.train().unwrap();
+    bench.assert_complete(500);
+}
+
+#[test]
+fn games_the_stream_has_lost_come_again_from_the_outbox() {
+    let bench = Bench::new();
+    bench.accept(0..200);
+    bench.accept(200..500);
+    let stream = bench.stream();
+    let entries =
+        bench.runtime.block_on(stream.read("somebody else", 10, std::time::Duration::ZERO)).unwrap();
+    let ids: Vec<_> = entries.iter().map(|entry| entry.id.clone()).collect();
+    assert!(!ids.is_empty());
+    bench.runtime.block_on(stream.acknowledge(&ids)).unwrap();
+    drop(stream);
+    bench.office.lock().unwrap().stream = Some(bench.home());
     bench.stop_run();
     bench.train().unwrap();
     bench.assert_complete(500);
