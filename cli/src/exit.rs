@@ -4,6 +4,8 @@ use std::process::ExitCode;
 
 use ludus_coordinator::CoordinatorError;
 
+use crate::output;
+
 /// Bad configuration, as in `sysexits.h`. Wrong usage is 2 (from clap), every other failure 1.
 const BAD_CONFIGURATION: u8 = 64;
 
@@ -18,7 +20,7 @@ pub fn code_of(outcome: anyhow::Result<()>) -> ExitCode {
     if is_closed_pipe(&error) {
         return ExitCode::SUCCESS;
     }
-    eprintln!("error: {}", one_line(&error));
+    output::news(&format!("error: {}", one_line(&error)));
     ExitCode::from(if error.chain().any(is_bad_configuration) { BAD_CONFIGURATION } else { 1 })
 }
 

@@ -1,6 +1,5 @@
-//! Which game a command is about, and how much of this machine it may use.
+//! Which game a command is about.
 
-use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use anyhow::{Result, anyhow};
@@ -22,9 +21,4 @@ impl GameChoice {
             anyhow!("there is no game {:?}; this ludus plays {}", self.game, registry.games().join(", "))
         })
     }
-}
-
-/// Threads that run at once on this machine: what a command uses unless it is told otherwise.
-pub fn cores() -> NonZeroUsize {
-    std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN)
 }

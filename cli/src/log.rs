@@ -30,6 +30,8 @@ pub fn begin(verbose: u8, role: bool) {
         .with_writer(|| Above)
         .with_ansi(io::IsTerminal::is_terminal(&io::stderr()) && std::env::var_os("NO_COLOR").is_none())
         .with_target(verbose > 0)
+        // It would complain on standard error that standard error takes nothing, and panic.
+        .log_internal_errors(false)
         .init();
 }
 

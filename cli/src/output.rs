@@ -14,6 +14,11 @@ pub fn json_line(out: &mut impl Write, value: &impl Serialize) -> Result<()> {
     Ok(())
 }
 
+/// Writes a line of news to standard error, for whoever still reads it: work does not end because nobody does.
+pub fn news(text: &str) {
+    let _ = writeln!(io::stderr(), "{text}");
+}
+
 /// Colours and weights of text, if standard output is a terminal and nobody asked for none (`NO_COLOR`).
 #[derive(Clone, Copy, Debug)]
 pub struct Paint {

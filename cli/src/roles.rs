@@ -27,7 +27,7 @@ pub fn stream(dir: &Path, redis: Option<String>) -> StreamHome {
 /// and not yet learnt would stay behind.
 pub async fn coordinator(dir: &Path, stream: &StreamHome, insecure: bool) -> Result<Coordinator> {
     stream.check().await?;
-    let in_file = std::fs::exists(dir.join("stream.sqlite"))?;
+    let in_file = dir.join("stream.sqlite").is_file();
     let coordinator = Coordinator::open(CoordinatorOptions {
         dir: dir.to_owned(),
         stream: stream.clone(),
@@ -47,6 +47,13 @@ pub async fn coordinator(dir: &Path, stream: &StreamHome, insecure: bool) -> Res
         }
         _ => Ok(coordinator),
     }
+}
+
+/// Reads a number of threads. More than any machine has would only bring this one down.
+pub fn threads(text: &str) -> Result<usize, String> {
+    let most = 1024;
+    let threads = text.parse().ok().filter(|threads| (1..=most).contains(threads));
+    threads.ok_or_else(|| format!("a number of threads is from 1 to {most}"))
 }
 
 /// Threads this machine can run at once.

@@ -3,6 +3,8 @@
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
+use crate::output;
+
 /// The shell's code for a program ended by Ctrl-C.
 const INTERRUPTED: i32 = 130;
 
@@ -22,7 +24,7 @@ pub fn told_to_stop() -> std::io::Result<CancellationToken> {
                 _ = terminate.recv() => {}
             }
             if token.is_cancelled() {
-                eprintln!("ended at once");
+                output::news("ended at once");
                 std::process::exit(INTERRUPTED);
             }
             token.cancel();

@@ -176,10 +176,43 @@ fn wrong_usage_ends_with_code_2() {
         &["match", "random"],
         &["match", "random", "pubeval", "--pairs", "0"],
         &["match", "random", "pubeval", "--threads", "0"],
+        &["train", "backgammon", "--workers", "0"],
+        &["worker", "--coordinator", "http://127.0.0.1:1", "--threads", "99999999"],
         &["speed", "--time", "fast"],
     ] {
         assert_eq!(ludus(args).status.code(), Some(2), "{args:?}");
     }
+}
+
+#[test]
+fn a_folder_that_cannot_be_one_is_named_in_the_refusal() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("a-file");
+    std::fs::write(&file, "x").expect("written");
+    let within = file.join("run");
+    for dir in [&file, &within] {
+        let dir = dir.to_str().expect("text");
+        assert!(failure(&["train", "backgammon", "--dir", dir]).contains(dir));
+        assert!(failure(&["coordinator", "--dir", dir, "--listen", "127.0.0.1:0"]).contains(dir));
+    }
+}
+
+#[test]
+fn training_does_not_break_off_when_nobody_reads_its_news() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut process = Command::new(env!("CARGO_BIN_EXE_ludus"))
+        .args(["train", "backgammon", "--time", "0s", "--workers", "1", "--dir"])
+        .arg(folder.path())
+        .env("HOME", folder.path())
+        .env_remove("XDG_STATE_HOME")
+        .env("RUST_LOG", "info")
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("ludus starts");
+    // Both pipes are closed before it has said a word.
+    drop((process.stdout.take(), process.stderr.take()));
+    assert!(process.wait().expect("ludus ends").success());
 }
 
 #[test]

@@ -1,16 +1,16 @@
 //! `ludus benchmark`: how much a player loses on decisions whose best plays are known.
 
 use std::io::{Write, stdout};
-use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use anyhow::Result;
 
-use crate::game::{GameChoice, cores};
+use crate::game::GameChoice;
 use crate::input::read_text;
 use crate::output::{Paint, Table, json_line};
 use crate::players::{PlayerPlace, resolve};
 use crate::report::grouped;
+use crate::roles;
 
 /// What to do with benchmarks.
 #[derive(Debug, clap::Subcommand)]
@@ -35,8 +35,8 @@ pub struct Score {
     #[arg(long, value_name = "PLAYER")]
     player: String,
     /// Threads [default: one for each core]
-    #[arg(long, value_name = "N")]
-    threads: Option<NonZeroUsize>,
+    #[arg(long, value_name = "N", value_parser = roles::threads)]
+    threads: Option<usize>,
     /// Write the result as JSON
     #[arg(long)]
     json: bool,
@@ -57,7 +57,7 @@ fn score(args: Score) -> Result<()> {
     let arena = args.game.arena()?;
     let player = resolve(&args.player, &*arena, &args.place)?;
     let (file, text) = (args.file.display().to_string(), read_text(&args.file)?);
-    let threads = args.threads.unwrap_or_else(cores).get();
+    let threads = args.threads.unwrap_or_else(roles::cores);
     let report = arena.score((&file, &text), (&args.player, &player), threads)?;
 
     let mut out = stdout().lock();

@@ -1,5 +1,6 @@
 //! `ludus coordinator`: serves runs to workers, trainers and people.
 
+use std::io::{Write, stdout};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
@@ -43,7 +44,8 @@ async fn serve(args: Args) -> Result<()> {
     let listener = coordinator.bind(args.listen).await?;
     let url = format!("http://{}", listener.local_addr()?);
     let _served = Served::note(&args.dir, &url);
-    println!("coordinator at {url}, data in {}", args.dir.display());
+    // It serves whether or not somebody reads this.
+    let _ = writeln!(stdout(), "coordinator at {url}, data in {}", args.dir.display());
     coordinator.serve(listener, told_to_stop).await?;
     Ok(())
 }

@@ -1,16 +1,16 @@
 //! `ludus match`: two players play pairs of games on the same dice.
 
 use std::io::{Write, stdout};
-use std::num::NonZeroUsize;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use indicatif::{ProgressBar, ProgressStyle};
 use ludus_players::matches::{MatchReport, MatchSettings, play_match};
 
-use crate::game::{GameChoice, cores};
+use crate::game::GameChoice;
 use crate::output::{Paint, json_line};
 use crate::players::{PlayerPlace, resolve};
+use crate::roles;
 
 /// Most pairs of a match: results of all are held in memory, and more would tell nothing new.
 const MOST_PAIRS: u64 = 100_000_000;
@@ -42,8 +42,8 @@ pub struct Args {
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
     /// Threads [default: one for each core]
-    #[arg(long, value_name = "N")]
-    threads: Option<NonZeroUsize>,
+    #[arg(long, value_name = "N", value_parser = roles::threads)]
+    threads: Option<usize>,
     /// Write the result as JSON
     #[arg(long)]
     json: bool,
@@ -58,7 +58,7 @@ pub fn run(args: Args) -> Result<()> {
     let arena = args.game.arena()?;
     let first = resolve(&args.first, &*arena, &args.place)?;
     let second = resolve(&args.second, &*arena, &args.place)?;
-    let threads = args.threads.unwrap_or_else(cores).get();
+    let threads = args.threads.unwrap_or_else(roles::cores);
     let settings = MatchSettings { pairs: args.pairs, seed: args.seed, luck: args.luck, threads };
 
     let mut progress = Progress::new(args.pairs);

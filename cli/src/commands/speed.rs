@@ -1,7 +1,6 @@
 //! `ludus speed`: how fast players judge positions and play games on this machine.
 
 use std::io::{Write, stdout};
-use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -15,6 +14,7 @@ use serde::Serialize;
 use crate::game::GameChoice;
 use crate::output::{Paint, json_line};
 use crate::players::{PlayerPlace, resolve};
+use crate::roles;
 
 /// Arguments of `ludus speed`.
 #[derive(Debug, clap::Args)]
@@ -30,8 +30,8 @@ pub struct Args {
     #[arg(long, value_name = "PLAYER")]
     player: Option<String>,
     /// Threads that run at once; the figures are those of all together
-    #[arg(long, value_name = "N", default_value = "1")]
-    threads: NonZeroUsize,
+    #[arg(long, value_name = "N", default_value = "1", value_parser = roles::threads)]
+    threads: usize,
     /// Time to measure
     #[arg(long, value_name = "TIME", default_value = "4s", value_parser = humantime::parse_duration)]
     time: Duration,
@@ -63,7 +63,7 @@ pub fn run(args: Args) -> Result<()> {
         }
         None => fresh_network(&*arena)?,
     };
-    let speed = arena.speed(&player, args.threads.get(), args.time)?;
+    let speed = arena.speed(&player, args.threads, args.time)?;
     let report = Report { speed, cpu: processor() };
 
     let mut out = stdout().lock();

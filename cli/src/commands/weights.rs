@@ -1,5 +1,6 @@
 //! `ludus weights`: get weight files, and look at them.
 
+use std::io::Write;
 use std::path::PathBuf;
 
 use anyhow::Result;
@@ -7,6 +8,7 @@ use ludus_players::weight_file::{WeightFile, save_bytes};
 
 use crate::commands::weights_show;
 use crate::local_run::{RunPlace, Which};
+use crate::output;
 
 /// What to do with weights.
 #[derive(Debug, clap::Subcommand)]
@@ -54,6 +56,7 @@ fn pull(args: Pull) -> Result<()> {
     // Nothing replaces a good file that could not be used afterwards.
     WeightFile::from_bytes(&bytes, &format!("v{} of run {}", version.version, args.run))?;
     save_bytes(&args.output, &bytes)?;
+    let mut out = std::io::stdout().lock();
     if args.json {
         let json = serde_json::json!({
             "run": args.run,
@@ -61,9 +64,10 @@ fn pull(args: Pull) -> Result<()> {
             "sha256": digest.to_string(),
             "file": args.output,
         });
-        println!("{json}");
+        output::json_line(&mut out, &json)?;
     } else {
-        println!("{}: v{} of run {}, sha256 {digest}", args.output.display(), version.version, args.run);
+        let file = args.output.display();
+        writeln!(out, "{file}: v{} of run {}, sha256 {digest}", version.version, args.run)?;
     }
     Ok(())
 }

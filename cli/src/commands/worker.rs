@@ -20,7 +20,7 @@ pub struct Args {
     #[arg(long, value_name = "URL", env = "LUDUS_COORDINATOR")]
     coordinator: String,
     /// Player threads [default: one for each core]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = roles::threads)]
     threads: Option<usize>,
     /// Name shown to people [default: the machine's, with the process]
     #[arg(long, value_name = "NAME")]

@@ -51,7 +51,7 @@ pub struct Args {
     #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
     time: Option<Duration>,
     /// Player threads [default: one for each core]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = roles::threads)]
     workers: Option<usize>,
     /// Folder of the run; a run that is there is resumed [default: runs/GAME]
     #[arg(long, value_name = "DIR")]

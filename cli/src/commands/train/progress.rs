@@ -9,8 +9,8 @@ use ludus_proto::v1::RunStatus;
 use ludus_trainer::TrainerSnapshot;
 use ludus_worker::WorkerProgress;
 
-use crate::log;
 use crate::report::{gate_in_words, grouped, losses_in_words, version_or_none};
+use crate::{log, output};
 
 /// Rates are averaged over this long: leases come and go in seconds.
 const WINDOW: Duration = Duration::from_secs(10);
@@ -59,8 +59,8 @@ impl Display {
     /// Says something once.
     pub fn say(&self, text: &str) {
         match &self.lines {
-            Lines::Live { all, .. } => all.suspend(|| eprintln!("{text}")),
-            Lines::Plain { .. } => eprintln!("{text}"),
+            Lines::Live { all, .. } => all.suspend(|| output::news(text)),
+            Lines::Plain { .. } => output::news(text),
         }
     }
 
@@ -81,7 +81,7 @@ impl Display {
             Lines::Plain { printed } => {
                 if now.elapsed >= *printed + LINE {
                     *printed = now.elapsed;
-                    eprintln!("{}", plain(now.elapsed, self.time, &rows));
+                    output::news(&plain(now.elapsed, self.time, &rows));
                 }
             }
         }
