@@ -129,8 +129,12 @@ fn resume_or_create(
     if there.state != "active" {
         bail!("run {name} in {} was stopped for good: {elsewhere}", dir.display());
     }
-    if let Some(config) = config {
+    if let Some(mut config) = config {
         let its = RunConfig::parse(&there.config).context("the configuration of the run")?;
+        // The run has kept the full path of its benchmark.
+        if let Ok(path) = Path::new(&config.gate.benchmark).canonicalize() {
+            config.gate.benchmark = path.display().to_string();
+        }
         let differences = config_file::differences(&its, &config);
         if !differences.is_empty() {
             return Err(BadConfiguration(format!(
@@ -211,5 +215,28 @@ impl Reached {
         }
         writeln!(out, "go on: ludus train {} --dir {}", status.game, dir.display())?;
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_run_is_resumed_with_the_file_it_was_created_with_and_with_no_other() {
+        let dir = tempfile::tempdir().unwrap();
+        let stream = roles::stream(dir.path(), None);
+        let coordinator = roles::coordinator(dir.path(), &stream, false).await.unwrap();
+        let mut config = RunConfig::default();
+        // Relative, as people write it; tests run in the folder of their crate.
+        config.gate.benchmark = "tests/fixtures/small.bm".into();
+        let resume = |config: &RunConfig| {
+            resume_or_create(&coordinator, "backgammon", Some(config.clone()), dir.path())
+        };
+        let created = resume(&config).unwrap();
+        assert_eq!(resume(&config).unwrap(), created);
+        config.seed = 9;
+        let refusal = resume(&config).unwrap_err().to_string();
+        assert!(refusal.contains("(seed is 1 there and 9 here)"), "{refusal}");
     }
 }
