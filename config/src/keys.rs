@@ -54,8 +54,8 @@ pub enum Variance {
 section! {
     /// The networks to train, one per position class.
     pub struct Network {
-        /// Input set, such as "tesauro-198".
-        pub inputs: String = "tesauro-198".into(),
+        /// Input set, such as "tesauro-198"; empty for the game's first.
+        pub inputs: String = String::new(),
         /// Hidden units of each network.
         pub hidden: usize = 120,
     }

@@ -40,6 +40,8 @@ pub(crate) struct Book {
 pub(crate) struct Run {
     pub id: RunId,
     pub name: String,
+    /// Name of its stream: two coordinators with a run of the same name may share a Redis.
+    pub stream: String,
     /// Revision of the game's rules.
     pub revision: u32,
     pub config: RunConfig,

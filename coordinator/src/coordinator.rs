@@ -80,6 +80,12 @@ impl Coordinator {
         self.shared.create_run(config, name)
     }
 
+    /// A configuration as a run would keep it: with the input set it leaves to the game, and the full path of its
+    /// benchmark. Fails where [`Coordinator::create_run`] would.
+    pub fn completed(&self, config: RunConfig) -> Result<RunConfig, CoordinatorError> {
+        self.shared.completed(config)
+    }
+
     /// Stops a run for good: no more games are handed out, and what is out is void. What was accepted is still trained
     /// on. Stopping twice does no harm.
     pub fn stop_run(&self, run: &str) -> Result<(), CoordinatorError> {
@@ -156,16 +162,28 @@ impl Shared {
         Ok(())
     }
 
-    fn create_run(&self, config: &str, name: &str) -> Result<String, CoordinatorError> {
-        let mut config = RunConfig::parse(config)?;
-        let arena = self.options.registry.find(&config.game).ok_or_else(|| {
+    fn game(&self, config: &RunConfig) -> Result<&Arc<dyn Arena>, CoordinatorError> {
+        self.options.registry.find(&config.game).ok_or_else(|| {
             let known = self.options.registry.games().join(", ");
             CoordinatorError::Settings(format!("there is no game {:?}; the games are {known}", config.game))
-        })?;
-        check_settings(&config, arena.as_ref())?;
-        if !config.gate.benchmark.is_empty() {
-            config.gate.benchmark = condition::checked_file(&config.gate.benchmark, arena.as_ref())?;
+        })
+    }
+
+    fn completed(&self, mut config: RunConfig) -> Result<RunConfig, CoordinatorError> {
+        let arena = self.game(&config)?.as_ref();
+        if config.network.inputs.is_empty() {
+            config.network.inputs = arena.input_sets().first().copied().unwrap_or_default().to_owned();
         }
+        check_settings(&config, arena)?;
+        if !config.gate.benchmark.is_empty() {
+            config.gate.benchmark = condition::checked_file(&config.gate.benchmark, arena)?;
+        }
+        Ok(config)
+    }
+
+    fn create_run(&self, config: &str, name: &str) -> Result<String, CoordinatorError> {
+        let config = self.completed(RunConfig::parse(config)?)?;
+        let revision = self.game(&config)?.revision();
 
         let mut state = self.lock()?;
         let runs = &state.book().runs;
@@ -182,7 +200,8 @@ impl Shared {
         let run = Run {
             id,
             name: name.clone(),
-            revision: arena.revision(),
+            stream: stream_name(&name),
+            revision,
             config,
             active: true,
             created_at: clock::now() / 1000,
@@ -222,6 +241,13 @@ impl Shared {
             gatekeeper::stop(run, writer, clock::now())
         })
     }
+}
+
+/// A name that no other stream has, with that of its run in front for people who look into Redis.
+fn stream_name(run: &str) -> String {
+    // Names of streams are as long as those of runs at most; a run's name is ASCII.
+    let shown = &run[..run.len().min(47)];
+    format!("{shown}-{:016x}", rand::random::<u64>())
 }
 
 /// Whether a name can be part of a file, a key and an address without quoting.

@@ -39,7 +39,7 @@ impl Shared {
         let active: Vec<(RunId, String)> = {
             let state = self.lock()?;
             let runs = state.book().runs.values().filter(|run| run.active);
-            runs.map(|run| (run.id, run.name.clone())).collect()
+            runs.map(|run| (run.id, run.stream.clone())).collect()
         };
         let mut streams = Streams::new();
         for (id, name) in active {
@@ -108,7 +108,7 @@ impl Shared {
         if let Some(stream) = streams.get(&run) {
             return Ok(stream.clone());
         }
-        let name = self.lock()?.book().runs.get(&run).map(|run| run.name.clone());
+        let name = self.lock()?.book().runs.get(&run).map(|run| run.stream.clone());
         // An entry is written with its run, and runs are never removed.
         let name =
             name.ok_or_else(|| CoordinatorError::NoRun { name: run.to_string(), known: String::new() })?;

@@ -40,6 +40,7 @@ impl Shared {
                 config: run.config.to_toml(),
                 fence: run.fence,
                 latest_version: run.latest(),
+                stream: run.stream.clone(),
             })
         })
     }

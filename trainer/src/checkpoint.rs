@@ -40,6 +40,8 @@ pub struct Checkpoint {
 pub struct Origin {
     /// The run.
     pub run: String,
+    /// Its stream, which tells it from a run of the same name elsewhere.
+    pub stream: String,
     /// Its game.
     pub game: String,
     /// Revision of the game's rules.
@@ -306,12 +308,13 @@ fn sum<'a>(state: &str, tensors: impl Iterator<Item = &'a [u8]>) -> String {
 
 impl std::fmt::Display for Origin {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Origin { run, game, revision, inputs, networks } = self;
+        let Origin { run, stream, game, revision, inputs, networks } = self;
         let sizes: Vec<String> = networks
             .iter()
             .map(|net| format!("{} {}-{}-{}", net.class, net.inputs, net.hidden, net.outputs))
             .collect();
-        write!(f, "run {run} ({game} revision {revision}, inputs {inputs}, networks {})", sizes.join(", "))
+        let sizes = sizes.join(", ");
+        write!(f, "run {run} ({stream}: {game} revision {revision}, inputs {inputs}, networks {sizes})")
     }
 }
 

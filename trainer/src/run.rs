@@ -72,7 +72,7 @@ pub(crate) fn train(
         let (learner, passed_over) = run.restore()?;
         let checkpoints = run.folder.written();
         // Opened anew, it delivers once more what was not acknowledged.
-        let Some(stream) = patience.wait(options.stream.open(&run.joined.run)) else { return Ok(()) };
+        let Some(stream) = patience.wait(options.stream.open(&run.joined.stream)) else { return Ok(()) };
         let teacher = run.arena.teacher(&next_version(&learner, &run.origin))?;
         let mut session = Session {
             config: &run.config,
@@ -122,7 +122,7 @@ struct Run {
 
 impl Run {
     fn new(joined: JoinReply, options: &TrainerOptions) -> Result<Self, TrainerError> {
-        let JoinReply { run, game, revision, .. } = joined.clone();
+        let JoinReply { run, game, revision, stream, .. } = joined.clone();
         let config = RunConfig::parse(&joined.config)
             .map_err(|source| TrainerError::Config { run: run.clone(), source })?;
         let unknown = |what| TrainerError::Unknown { run: run.clone(), what };
@@ -132,7 +132,7 @@ impl Run {
         }
         let networks = arena.shapes(&config.network.inputs, config.network.hidden)?;
         let folder = CheckpointFolder::open(&options.dir.join(&run))?;
-        let origin = Origin { run, game, revision, inputs: config.network.inputs.clone(), networks };
+        let origin = Origin { run, stream, game, revision, inputs: config.network.inputs.clone(), networks };
         Ok(Run { joined, config, origin, folder, arena: arena.clone() })
     }
 

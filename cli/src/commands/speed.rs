@@ -87,17 +87,18 @@ pub fn run(args: Args) -> Result<()> {
 
 /// A network of random weights of the default size; speed does not depend on what was learnt.
 fn fresh_network(arena: &dyn Arena) -> Result<(String, Seating)> {
-    let network = RunConfig::default().network;
-    let shapes = arena.shapes(&network.inputs, network.hidden)?;
+    let hidden = RunConfig::default().network.hidden;
+    let inputs = arena.input_sets().first().copied().unwrap_or_default();
+    let shapes = arena.shapes(inputs, hidden)?;
     let card = Card {
         game: arena.game().to_owned(),
         revision: arena.revision(),
-        inputs: network.inputs.clone(),
+        inputs: inputs.to_owned(),
         ..Card::default()
     };
     let file = WeightFile::fresh(card, &shapes, 1)?;
     let digest = Digest::of(&file.to_bytes()?);
-    let name = format!("network of {} hidden units on {}", network.hidden, network.inputs);
+    let name = format!("network of {hidden} hidden units on {inputs}");
     Ok((name, Seating { source: Source::Weights { digest, file: Arc::new(file) }, plies: 0 }))
 }
 

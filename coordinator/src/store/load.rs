@@ -85,12 +85,14 @@ impl Loader<'_> {
     }
 
     fn run(&self, id: RunId) -> Result<Run, Fault> {
-        let sql = "SELECT name, revision, config, active, created_at, champion, fence, trainer, progress
+        let sql =
+            "SELECT name, revision, config, active, created_at, champion, fence, trainer, progress, stream
                    FROM runs WHERE id = ?";
         let (config, progress, mut run) = self.connection.query_row(sql, [id], |row| {
             let run = Run {
                 id,
                 name: row.get(0)?,
+                stream: row.get(9)?,
                 revision: row.get(1)?,
                 config: RunConfig::default(),
                 active: row.get(3)?,

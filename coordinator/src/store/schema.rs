@@ -23,6 +23,7 @@ INSERT INTO counters VALUES ('lease', 1), ('series', 1);
 CREATE TABLE runs (
     id INTEGER PRIMARY KEY,
     name TEXT NOT NULL UNIQUE,
+    stream TEXT NOT NULL,
     revision INTEGER NOT NULL,          -- of the game's rules
     config TEXT NOT NULL,               -- complete, as TOML
     active INTEGER NOT NULL,

@@ -64,8 +64,16 @@ impl<'t> Writer<'t> {
     /// A new run without its series.
     pub(crate) fn new_run(&self, run: &Run) -> Result<()> {
         self.one(
-            "INSERT INTO runs (id, name, revision, config, active, created_at) VALUES (?, ?, ?, ?, ?, ?)",
-            params![run.id, run.name, run.revision, run.config.to_toml(), run.active, run.created_at],
+            "INSERT INTO runs (id, name, stream, revision, config, active, created_at) VALUES (?, ?, ?, ?, ?, ?, ?)",
+            params![
+                run.id,
+                run.name,
+                run.stream,
+                run.revision,
+                run.config.to_toml(),
+                run.active,
+                run.created_at
+            ],
         )
     }
 

@@ -63,9 +63,9 @@ pub(super) fn unpack(payload: &[u8]) -> GameBatch {
     GameBatch::decode(&bytes[..]).expect("a batch")
 }
 
-/// Everything in the stream of `run` that nobody has read, acknowledged.
-pub(super) async fn drain_stream(dir: &Path, run: &str) -> Vec<GameBatch> {
-    let stream = stream_home(dir).open(run).await.expect("the stream opens");
+/// Everything in the stream `name` that nobody has read, acknowledged.
+pub(super) async fn drain_stream(dir: &Path, name: &str) -> Vec<GameBatch> {
+    let stream = stream_home(dir).open(name).await.expect("the stream opens");
     let mut batches = Vec::new();
     loop {
         let entries = stream.read("test", 100, Duration::ZERO).await.expect("the stream is read");
@@ -200,6 +200,13 @@ impl Desk {
     pub fn version(&self, number: u64) -> VersionInfo {
         let versions = self.open().versions(&self.run).expect("versions");
         versions.into_iter().find(|version| version.version == number).expect("the version")
+    }
+
+    /// Name of the run's stream.
+    pub fn stream(&self) -> String {
+        let state = self.open().shared.lock().expect("locked");
+        let run = state.book().runs.values().find(|run| run.name == self.run).expect("the run");
+        run.stream.clone()
     }
 
     /// Rows in the outbox.

@@ -35,7 +35,7 @@ async fn games_accepted_before_a_death_reach_the_stream_after_it() {
     assert_eq!(numbers(&desk.outbox()).len(), lease.count as usize);
     desk.reopen();
     post_all(desk.open(), &desk).await;
-    let batches = drain_stream(&desk.folder(), "coin").await;
+    let batches = drain_stream(&desk.folder(), &desk.stream()).await;
     assert_eq!(numbers(&batches), (0..u64::from(lease.count)).collect::<Vec<_>>());
     let batch = &batches[0];
     assert_eq!((&batch.run[..], &batch.game[..], batch.revision), ("coin", "coin", 1));
@@ -43,12 +43,19 @@ async fn games_accepted_before_a_death_reach_the_stream_after_it() {
     assert_eq!(batch.accepted_at, desk.now / 1000);
 }
 
+#[test]
+fn runs_of_the_same_name_in_two_folders_have_streams_of_their_own() {
+    let (mine, yours) = (Desk::new(CONFIG), Desk::new(CONFIG));
+    assert_eq!(mine.run, yours.run);
+    assert_ne!(mine.stream(), yours.stream(), "they may share a Redis");
+}
+
 #[tokio::test]
 async fn a_death_between_stream_and_outbox_repeats_an_entry_and_loses_none() {
     let mut desk = Desk::new(CONFIG);
     desk.play(&desk.lease("w"), 1);
     // The stream has it, and the outbox does not know yet.
-    let stream = desk.open().shared.options.stream.open("coin").await.expect("opens");
+    let stream = desk.open().shared.options.stream.open(&desk.stream()).await.expect("opens");
     let payload = {
         let state = desk.open().shared.lock().expect("locked");
         let sql = "SELECT payload FROM outbox";
@@ -59,7 +66,7 @@ async fn a_death_between_stream_and_outbox_repeats_an_entry_and_loses_none() {
     desk.reopen();
     desk.play(&desk.lease("w"), 1);
     post_all(desk.open(), &desk).await;
-    let numbers = numbers(&drain_stream(&desk.folder(), "coin").await);
+    let numbers = numbers(&drain_stream(&desk.folder(), &desk.stream()).await);
     let count = desk.numbers().accepted as usize;
     let first = count / 2;
     assert_eq!(numbers[..first], numbers[first..2 * first], "the same entry twice");
@@ -74,7 +81,7 @@ async fn what_the_stream_loses_comes_from_the_outbox_again_until_it_is_settled()
     }
     post_all(desk.open(), &desk).await;
     // Reading to the end and acknowledging makes the stream forget.
-    let lost = drain_stream(&desk.folder(), "coin").await;
+    let lost = drain_stream(&desk.folder(), &desk.stream()).await;
     assert_eq!(lost.iter().map(|batch| batch.post).collect::<Vec<_>>(), [1, 2, 3]);
     let report = |settled: &[u64], missing| ReportRequest {
         run: "coin".into(),
@@ -87,19 +94,19 @@ async fn what_the_stream_loses_comes_from_the_outbox_again_until_it_is_settled()
     assert!(reply.unsettled);
     desk.reopen();
     post_all(desk.open(), &desk).await;
-    assert_eq!(drain_stream(&desk.folder(), "coin").await, [], "nobody missed anything");
+    assert_eq!(drain_stream(&desk.folder(), &desk.stream()).await, [], "nobody missed anything");
 
     desk.open().shared.report(&report(&[2], true), desk.now).expect("reported");
     desk.reopen();
     post_all(desk.open(), &desk).await;
-    assert_eq!(drain_stream(&desk.folder(), "coin").await, [lost[0].clone(), lost[2].clone()]);
+    assert_eq!(drain_stream(&desk.folder(), &desk.stream()).await, [lost[0].clone(), lost[2].clone()]);
 
     let reply = desk.open().shared.report(&report(&[1, 3], true), desk.now).expect("reported");
     assert!(!reply.unsettled && desk.outbox().is_empty());
     desk.report(desk.numbers().accepted).expect("reported");
     desk.play(&desk.lease("w"), 1);
     post_all(desk.open(), &desk).await;
-    assert_eq!(drain_stream(&desk.folder(), "coin").await[0].post, 4, "no number is used twice");
+    assert_eq!(drain_stream(&desk.folder(), &desk.stream()).await[0].post, 4, "no number is used twice");
 }
 
 #[test]

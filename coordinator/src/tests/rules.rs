@@ -274,7 +274,10 @@ fn runs_are_created_from_good_configurations_only() {
     let refusal = |config: &str| create(config, "").expect_err("refused");
     assert!(refusal("gmae = \"coin\"").contains("line 1: unknown key `gmae`; did you mean `game`?"));
     assert!(refusal("game = \"chess\"").contains("there is no game \"chess\"; the games are coin"));
-    assert!(refusal("game = \"coin\"").contains("coin has no input set \"tesauro-198\""));
+    let foreign = "[network]\ninputs = \"tesauro-198\"";
+    assert!(
+        refusal(&format!("game = \"coin\"\n{foreign}")).contains("coin has no input set \"tesauro-198\"")
+    );
     assert!(refusal(&CONFIG.replace("delta = 0.1", "delta = 1.0")).contains("gate.delta"));
     let no_file = CONFIG.replace("delta = 0.1", "benchmark = \"/nowhere/x.bm\"");
     assert!(refusal(&no_file).contains("/nowhere/x.bm"));
@@ -282,10 +285,13 @@ fn runs_are_created_from_good_configurations_only() {
     assert!(create(CONFIG, "coin").expect_err("refused").contains("there is a run coin already"));
     assert_eq!(create(CONFIG, "").expect("made"), "coin-2");
     assert_eq!(create(CONFIG, "mine").expect("made"), "mine");
+    assert_eq!(create("game = \"coin\"", "").expect("made from nothing but the game"), "coin-3");
+    let config = desk.open().run("coin-3").expect("the run").config;
+    assert!(config.contains("inputs = \"faces-2\""), "the game's first input set: {config}");
     let names: Vec<_> = desk.open().runs().expect("runs").into_iter().map(|run| run.run).collect();
-    assert_eq!(names, ["coin", "coin-2", "mine"]);
+    assert_eq!(names, ["coin", "coin-2", "mine", "coin-3"]);
     let missing = desk.open().run("yours").expect_err("none").to_string();
-    assert_eq!(missing, "there is no run yours; the runs are: coin, coin-2, mine");
+    assert_eq!(missing, "there is no run yours; the runs are: coin, coin-2, mine, coin-3");
 }
 
 #[test]

@@ -123,7 +123,7 @@ async fn games_flow_from_leases_to_the_stream_and_versions_to_the_throne() {
     // The trainer finds the games in the stream, each once.
     let mut numbers = Vec::new();
     while numbers.len() < lease.count as usize {
-        let batches = drain_stream(server.dir.path(), &run).await;
+        let batches = drain_stream(server.dir.path(), &joined.stream).await;
         numbers.extend(batches.iter().flat_map(|batch| batch.games.iter().map(|game| game.number)));
         tokio::time::sleep(Duration::from_millis(5)).await;
     }

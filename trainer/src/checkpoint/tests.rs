@@ -22,8 +22,14 @@ fn checkpoint(games: u64) -> Checkpoint {
     (0..games).for_each(|number| assert!(ledger.seen.insert(9, 2 * number)));
     ledger.done.insert("17-0".into(), None);
     ledger.done.insert("18-0".into(), Some("no batch".into()));
-    let origin =
-        Origin { run: "first".into(), game: "race".into(), revision: 1, inputs: "one-hot".into(), networks };
+    let origin = Origin {
+        run: "first".into(),
+        stream: "first-1".into(),
+        game: "race".into(),
+        revision: 1,
+        inputs: "one-hot".into(),
+        networks,
+    };
     Checkpoint { origin, ledger, students }
 }
 
@@ -91,12 +97,14 @@ fn checkpoints_of_another_run_or_size_are_refused() {
     folder.save(&checkpoint(1)).unwrap();
     let origin = checkpoint(0).origin;
     let other = Origin { run: "second".into(), ..origin.clone() };
+    // A run of the same name under another coordinator.
+    let elsewhere = Origin { stream: "first-2".into(), ..origin.clone() };
     let mut larger = origin;
     larger.networks[1].hidden = 4;
-    for wanted in [other, larger] {
+    for wanted in [other, elsewhere, larger] {
         let error = folder.newest(&wanted).unwrap_err();
         assert!(matches!(error, CheckpointError::Foreign { .. }), "{error}");
-        assert!(error.to_string().contains("run first (race revision 1, inputs one-hot"), "{error}");
+        assert!(error.to_string().contains("run first (first-1: race revision 1, inputs one-hot"), "{error}");
     }
 }
 

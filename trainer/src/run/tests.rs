@@ -90,6 +90,7 @@ impl Coordination for Line {
             config: self.1.clone(),
             fence: office.fence,
             latest_version: office.versions.len() as u64,
+            stream: "first".into(),
         })
     }
 
@@ -219,6 +220,7 @@ impl Bench {
         let networks = GameArena::<Race>::default().shapes("one-hot", self.config.network.hidden).unwrap();
         let origin = Origin {
             run: "first".into(),
+            stream: "first".into(),
             game: Race::NAME.into(),
             revision: Race::REVISION,
             inputs: "one-hot".into(),

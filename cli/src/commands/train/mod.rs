@@ -129,12 +129,9 @@ fn resume_or_create(
     if there.state != "active" {
         bail!("run {name} in {} was stopped for good: {elsewhere}", dir.display());
     }
-    if let Some(mut config) = config {
+    if let Some(config) = config {
         let its = RunConfig::parse(&there.config).context("the configuration of the run")?;
-        // The run has kept the full path of its benchmark.
-        if let Ok(path) = Path::new(&config.gate.benchmark).canonicalize() {
-            config.gate.benchmark = path.display().to_string();
-        }
+        let config = coordinator.completed(config)?;
         let differences = config_file::differences(&its, &config);
         if !differences.is_empty() {
             return Err(BadConfiguration(format!(
