@@ -30,6 +30,8 @@ use crate::patience::Patience;
 const ROUND_BATCHES: usize = 16;
 /// Entries asked for at once.
 const READ: usize = 16;
+/// Wait between reports while a stopped run's last games are to come.
+const ASK_AGAIN: Duration = Duration::from_millis(500);
 /// Longest wait for entries before the loop looks at the clock again.
 const LISTEN: Duration = Duration::from_millis(100);
 /// Checkpoints that must know of an entry before it is acknowledged: all that are kept.
@@ -112,7 +114,7 @@ impl Session<'_> {
         let positions = ROUND_BATCHES * self.config.learn.batch;
         while !self.patience.is_over() {
             let idle = self.intake.plies() < positions && !self.listen(&mut clock)?;
-            let due = self.is_due(&clock) || (clock.told.run_stopped && idle);
+            let due = self.is_due(&clock) || (idle && self.may_be_the_end(&clock));
             // At a checkpoint what waits is learnt too, however little: games must not wait for others for ever.
             while self.intake.plies() >= positions || (due && !self.intake.is_empty()) {
                 if let Some(end) = self.round_or_end(positions)? {
@@ -190,6 +192,13 @@ impl Session<'_> {
         let backlog = (self.config.leases.backlog_games / 4).max(1);
         clock.looked.elapsed().as_secs() >= self.config.learn.checkpoint_seconds
             || self.learner.ledger.games >= clock.games + backlog
+    }
+
+    /// Whether the coordinator should hear where the trainer is, because the run was stopped: at once when something was
+    /// learnt, otherwise now and then, for games may still be to come.
+    fn may_be_the_end(&self, clock: &Clock) -> bool {
+        clock.told.run_stopped
+            && (self.learner.ledger.games > clock.games || clock.looked.elapsed() >= ASK_AGAIN)
     }
 
     /// Learns from the games that wait, up to about so many positions.
