@@ -147,7 +147,10 @@ impl<G: Roster> Arena for GameArena<G> {
             None => None,
             Some(seating) => Some(self.evaluator(seating)?.ok_or_else(|| {
                 let name = describe(&seating.player_ref());
-                ArenaError::Settings(format!("{name} picks plays without judging positions; ask a network"))
+                ArenaError::Settings(format!(
+                    "{name} picks plays without judging positions; ask a network: champion, a version such as v12, or a \
+                     weight file's path"
+                ))
             })?),
         };
         Ok(Box::new(GameAnalyst::new(self.game, evaluator)))
