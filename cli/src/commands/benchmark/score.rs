@@ -1,4 +1,4 @@
-//! `ludus benchmark`: how much a player loses on decisions whose best plays are known.
+//! `ludus benchmark score`: how much a player loses on decisions whose best plays are known.
 
 use std::io::{Write, stdout};
 use std::path::PathBuf;
@@ -12,14 +12,7 @@ use crate::players::{PlayerPlace, resolve};
 use crate::report::grouped;
 use crate::roles;
 
-/// What to do with benchmarks.
-#[derive(Debug, clap::Subcommand)]
-pub enum Action {
-    /// Let a player decide the positions of a benchmark file
-    Score(Score),
-}
-
-/// Arguments of `ludus benchmark score`.
+/// Arguments.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 The file holds one decision a line as GNU Backgammon's .bm files do, `m KEY d1 d2 KEY1 equity KEY2 loss2 ...`, perhaps \
@@ -28,7 +21,7 @@ play that is not listed costs as much as the worst that is.
 
 Example:
   ludus benchmark score contact.bm --player champion")]
-pub struct Score {
+pub struct Args {
     /// Benchmark file
     file: PathBuf,
     /// Player: champion, latest, v12, v12@1ply, a baseline (pubeval, random) or a weight file's path
@@ -46,14 +39,8 @@ pub struct Score {
     game: GameChoice,
 }
 
-/// Runs it.
-pub fn run(action: Action) -> Result<()> {
-    match action {
-        Action::Score(args) => score(args),
-    }
-}
-
-fn score(args: Score) -> Result<()> {
+/// Scores the player.
+pub fn run(args: Args) -> Result<()> {
     let arena = args.game.arena()?;
     let player = resolve(&args.player, &*arena, &args.place)?;
     let (file, text) = (args.file.display().to_string(), read_text(&args.file)?);
