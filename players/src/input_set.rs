@@ -42,6 +42,13 @@ pub trait InputSet<G: Game>: Send + Sync {
     fn class(&self, state: &G::State) -> Option<usize>;
     /// Replaces the content of `inputs` by those of `state`, which is of class `class`.
     fn write(&self, class: usize, state: &G::State, inputs: &mut Inputs);
+    /// The chances of a position that needs no network because they are known, such as from a bear-off database. They are
+    /// in order and nothing that can no longer happen has a chance. No network is asked about such a position, and none
+    /// learns it; it is an exact target for the positions before it. By default none is known. Finished positions do not
+    /// count: everybody knows them.
+    fn known(&self, _state: &G::State) -> Option<G::Chances> {
+        None
+    }
     /// The nearest chances to `chances`, which a network gave for `state`, of class `class`, that the rules still allow:
     /// what can no longer happen gets 0. Both are in order (see `Chances::ordered`). By default everything can happen.
     fn possible(&self, _class: usize, _state: &G::State, chances: G::Chances) -> G::Chances {

@@ -78,8 +78,8 @@ impl Lessons {
 ///
 /// `values[t]` is the networks' judgement of position `t` for the side to act there, `result` the exact chances of the
 /// finished position for the side that would act next, `luck[t]` the luck of roll `t` for the side that rolled (empty:
-/// none is taken out), `explored` the plies, ascending, whose play was drawn at random. Replaces the content of
-/// `returns` by, for the side to act at `t`,
+/// none is taken out), `cuts` the plies, ascending, where returns end. Replaces the content of `returns` by, for the side
+/// to act at `t`,
 ///
 /// `G(t) = (1 - lambda) flip(V(t+1)) + lambda flip(G(t+1)) - luck(t)`,
 ///
@@ -87,23 +87,24 @@ impl Lessons {
 /// with lambda 1 from the outcome without all the luck still to come. Luck has mean zero whatever evaluator measured
 /// it, as long as its expectation runs over all rolls, so taking it out removes noise and adds no bias.
 ///
-/// What follows a random play says nothing about the value of the position before it: there the return is `None`, and
-/// earlier positions learn from that position's judgement.
+/// What follows a random play says nothing about the value of the position before it, and what follows a position whose
+/// chances are known says nothing new. Both are cuts: there the return is `None`, and earlier positions learn from that
+/// position's judgement.
 pub fn returns<C: Chances>(
     values: &[C],
     result: C,
     luck: &[Luck<C>],
-    explored: &[u32],
+    cuts: &[u32],
     lambda: f32,
     returns: &mut Vec<Option<C>>,
 ) {
     returns.clear();
     returns.resize(values.len(), None);
-    let mut random_plays = explored.iter().rev().peekable();
+    let mut cuts = cuts.iter().rev().peekable();
     // What position t + 1 is judged to be, and its return; both for the side to act there.
     let (mut next_value, mut next_return) = (result, result);
     for (ply, value) in values.iter().enumerate().rev() {
-        if random_plays.next_if(|&&random| random as usize == ply).is_some() {
+        if cuts.next_if(|&&cut| cut as usize == ply).is_some() {
             (next_value, next_return) = (*value, *value);
             continue;
         }
@@ -131,8 +132,8 @@ fn mixed<C: Chances>(a: &C, b: &C, weight: f32) -> C {
 pub trait Teacher: Send {
     /// Takes the networks whose judgement later lessons lean on.
     fn follow(&mut self, weights: &WeightFile) -> Result<(), ArenaError>;
-    /// Replays a game by the rules and adds a lesson for each of its positions to the list of the position's class; see
-    /// [`returns`]. A record that cannot be replayed adds nothing.
+    /// Replays a game by the rules and adds a lesson for each of its positions to the list of the position's class, unless
+    /// a random play or known chances leave nothing to learn there; see [`returns`]. A record that cannot be replayed adds nothing.
     fn teach(&mut self, record: &GameRecord, lambda: f32, lessons: &mut [Lessons]) -> Result<(), Violation>;
 }
 
@@ -162,6 +163,7 @@ pub struct GameTeacher<G: Game> {
     states: Vec<G::State>,
     values: Vec<G::Chances>,
     luck: Vec<Luck<G::Chances>>,
+    cuts: Vec<u32>,
     returns: Vec<Option<G::Chances>>,
     active: Inputs,
 }
@@ -183,6 +185,7 @@ impl<G: Game> GameTeacher<G> {
             states: Vec::new(),
             values: Vec::new(),
             luck: Vec::new(),
+            cuts: Vec::new(),
             returns: Vec::new(),
             active: Inputs::default(),
         })
@@ -200,6 +203,21 @@ impl<G: Game> GameTeacher<G> {
         let seat = seat_at(record.number, replay.plies());
         Ok(G::Chances::from_payoff(if seat == 0 { payoff } else { -payoff }))
     }
+
+    /// Cuts the returns at random plays and at positions the input set knows, whose judgement becomes exact. No network
+    /// is asked about those, so none has to learn them.
+    fn cut(&mut self, record: &GameRecord) {
+        self.cuts.clear();
+        let mut random_plays = record.explored.iter().peekable();
+        for (ply, (state, value)) in (0..).zip(self.states.iter().zip(&mut self.values)) {
+            let random = random_plays.next_if_eq(&&ply).is_some();
+            let known = self.inputs.known(state);
+            if random || known.is_some() {
+                self.cuts.push(ply);
+            }
+            *value = known.unwrap_or(*value);
+        }
+    }
 }
 
 impl<G: Game> Teacher for GameTeacher<G> {
@@ -213,7 +231,8 @@ impl<G: Game> Teacher for GameTeacher<G> {
         self.evaluator.judge(&self.states, &mut self.values);
         self.luck.clear();
         self.luck.extend(recorded_luck::<G::Chances>(record));
-        returns(&self.values, result, &self.luck, &record.explored, lambda, &mut self.returns);
+        self.cut(record);
+        returns(&self.values, result, &self.luck, &self.cuts, lambda, &mut self.returns);
         for (state, target) in self.states.iter().zip(&self.returns) {
             if let (Some(target), Some(class)) = (target, self.inputs.class(state)) {
                 self.inputs.write(class, state, &mut self.active);

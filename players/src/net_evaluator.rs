@@ -10,8 +10,8 @@ use crate::network::{Kernel, Network};
 use crate::player::Evaluator;
 use crate::weight_file::{WeightFile, WeightFileError, WeightProblem};
 
-/// The evaluator of a weight file: finished positions exactly, every other by the network of its class, put in order and
-/// without results that can no longer happen. Clones share the networks, so that every thread can have its own.
+/// The evaluator of a weight file: finished positions and those the input set knows exactly, every other by the network of
+/// its class, put in order and without results that can no longer happen. Clones share the networks, so that every thread can have its own.
 #[derive(Clone)]
 pub struct NetEvaluator<G: Game> {
     game: G,
@@ -52,6 +52,9 @@ impl<G: Game> NetEvaluator<G> {
     fn judge_one(&mut self, state: &G::State) -> G::Chances {
         if let Some(points) = self.game.payoff(state) {
             return G::Chances::from_payoff(points);
+        }
+        if let Some(chances) = self.inputs.known(state) {
+            return chances;
         }
         let Some(class) = self.inputs.class(state) else {
             unreachable!("{} gives no class to {state:?}, which is not finished", self.inputs.name());
@@ -121,10 +124,10 @@ fn fitting<G: Game>(
 #[cfg(test)]
 mod tests {
     use ludus_games::Backgammon;
-    use ludus_games::backgammon::BackgammonChances;
+    use ludus_games::backgammon::{BackgammonChances, Position};
 
     use super::*;
-    use crate::backgammon::{self, tests::positions};
+    use crate::backgammon::{self, Tesauro198, tests::positions};
     use crate::weight_file::{Card, Shape};
 
     fn fresh() -> WeightFile {
@@ -205,6 +208,54 @@ mod tests {
             }
             assert!(seen > 0, "no position of {}", inputs.classes()[class]);
         }
+    }
+
+    /// The inputs of `tesauro-198`, with positions of one checker a side known to be even.
+    struct Knowing;
+
+    impl InputSet<Backgammon> for Knowing {
+        fn name(&self) -> &'static str {
+            Tesauro198.name()
+        }
+
+        fn classes(&self) -> &'static [&'static str] {
+            InputSet::classes(&Tesauro198)
+        }
+
+        fn width(&self, class: usize) -> usize {
+            Tesauro198.width(class)
+        }
+
+        fn class(&self, state: &Position) -> Option<usize> {
+            Tesauro198.class(state)
+        }
+
+        fn write(&self, class: usize, state: &Position, inputs: &mut Inputs) {
+            Tesauro198.write(class, state, inputs);
+        }
+
+        fn known(&self, state: &Position) -> Option<BackgammonChances> {
+            let last = state.own_off() == 14 && state.other_off() == 14;
+            last.then_some(BackgammonChances([0.5, 0.0, 0.0, 0.0, 0.0]))
+        }
+    }
+
+    #[test]
+    fn no_network_is_asked_about_what_the_input_set_knows() {
+        let mut side = [0; 25];
+        side[3] = 1;
+        let last = Position::new(side, side).unwrap();
+        let finished = Position::new([0; 25], side).unwrap();
+        let mut chances = Vec::new();
+        let mut plain = evaluator(&fresh());
+        plain.judge(&[last, Position::START, finished], &mut chances);
+        let by_network = chances.clone();
+        NetEvaluator::new(Backgammon, &fresh(), &[Arc::new(Knowing)])
+            .unwrap()
+            .judge(&[last, Position::START, finished], &mut chances);
+        assert_eq!(chances[0].0, [0.5, 0.0, 0.0, 0.0, 0.0]);
+        assert_ne!(chances[0], by_network[0]);
+        assert_eq!(chances[1..], by_network[1..]);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use super::*;
 use crate::arena::Table;
 use crate::search::ValuePlayer;
 use crate::table::{Seated, SeriesTable};
-use crate::toys::{Exact, Toy, ToyState, named, self_play};
+use crate::toys::{Exact, Noise, Toy, ToyState, named, self_play};
 
 /// Distance allowed between numbers that differ by rounding only.
 const ROUNDING: f32 = 1e-6;
@@ -105,8 +105,11 @@ proptest! {
     }
 }
 
-/// One class for each side that may be ahead, so that lessons must find their lists; one input for each field.
-struct Steps;
+/// One class for each side that may be ahead, so that lessons must find their lists; one input, what a position is worth.
+/// It may know the positions where a side has made at least so many steps.
+struct Steps {
+    knows_from: u8,
+}
 
 impl InputSet<Toy> for Steps {
     fn name(&self) -> &'static str {
@@ -125,6 +128,12 @@ impl InputSet<Toy> for Steps {
         Toy.payoff(state).is_none().then(|| usize::from(points(state) < 0.0))
     }
 
+    fn known(&self, state: &ToyState) -> Option<BackgammonChances> {
+        let mut value = Vec::new();
+        Exact.judge(std::slice::from_ref(state), &mut value);
+        (state.own.0.max(state.other.0) >= self.knows_from).then(|| value[0])
+    }
+
     fn write(&self, _: usize, state: &ToyState, inputs: &mut Inputs) {
         inputs.clear();
         inputs.push(0, points(state));
@@ -139,9 +148,15 @@ fn points(state: &ToyState) -> f32 {
 }
 
 fn exact_teacher() -> GameTeacher<Toy> {
-    let judges: Judges<Toy> = Box::new(|_| Ok(Box::new(Exact)));
+    teacher(Steps { knows_from: u8::MAX }, |_| Ok(Box::new(Exact)))
+}
+
+fn teacher(
+    inputs: Steps,
+    judges: impl Fn(&WeightFile) -> Result<Box<dyn Evaluator<Toy>>, ArenaError> + Send + 'static,
+) -> GameTeacher<Toy> {
     let weights = WeightFile { card: Default::default(), networks: Vec::new() };
-    GameTeacher::new(Toy, Arc::new(Steps), judges, &weights).unwrap()
+    GameTeacher::new(Toy, Arc::new(inputs), Box::new(judges), &weights).unwrap()
 }
 
 fn record(series: &Series, number: u64) -> GameRecord {
@@ -217,6 +232,27 @@ fn random_plays_of_a_record_are_left_out() {
     }
     assert!(explored > 20);
     assert_eq!(lessons[0].len() + lessons[1].len(), plies - explored);
+}
+
+#[test]
+fn what_is_known_is_not_taught_but_is_the_target_of_what_comes_before_it() {
+    // Everything but the start is known, so that the start learns from the position after its play, whatever lambda is
+    // and however bad the networks are.
+    let mut teacher = teacher(Steps { knows_from: 1 }, |_| Ok(Box::new(Noise(7))));
+    let series = self_play(3, LuckMode::LuckPositions, 0.0);
+    for lambda in [0.0, 1.0] {
+        let mut lessons = [Lessons::new(5), Lessons::new(5)];
+        for number in 0..30 {
+            teacher.teach(&record(&series, number), lambda, &mut lessons).unwrap();
+        }
+        assert_eq!(lessons[0].len() + lessons[1].len(), 30);
+        for lessons in &lessons {
+            for position in 0..lessons.len() {
+                let target = BackgammonChances(lessons.target(position).try_into().unwrap());
+                assert!((target.points() - lessons.inputs(position).1[0]).abs() < 1e-3, "{target:?}");
+            }
+        }
+    }
 }
 
 #[test]
