@@ -24,6 +24,7 @@ pub(crate) fn self_play(config: &RunConfig, id: u64) -> SeriesSettings {
         luck: luck.into(),
         explore: config.self_play.explore,
         luck_bound: 0.0,
+        ..SeriesSettings::default()
     }
 }
 
@@ -38,6 +39,7 @@ pub(crate) fn gate(config: &RunConfig, id: u64, candidate: u64) -> SeriesSetting
         luck: luck.into(),
         explore: 0.0,
         luck_bound: if config.gate.luck { config.gate.luck_bound } else { 0.0 },
+        ..SeriesSettings::default()
     }
 }
 
