@@ -4,30 +4,62 @@ use std::fmt::Write;
 
 use toml::{Table, Value};
 
-use crate::RunConfig;
-use crate::parse::SECTIONS;
+use crate::parse::{PHASES, SECTIONS, header};
 use crate::section::{Key, Section};
+use crate::{Phase, RunConfig};
 
 impl RunConfig {
     /// The whole configuration as TOML, every key with its documentation. Reads back as the same configuration.
     pub fn to_toml(&self) -> String {
-        let table = Table::try_from(self).expect("a configuration is a table of plain values");
+        let table = table(self);
         let mut text = String::new();
         for key in RunConfig::KEYS {
             match (&table[key.name], section_keys(key.name)) {
                 (Value::Table(section), Some(keys)) => {
                     text.push('\n');
                     comment(&mut text, key);
-                    let _ = writeln!(text, "[{}]", key.name);
+                    let _ = writeln!(text, "{}", header(key.name));
                     for key in keys {
                         entry(&mut text, key, &section[key.name]);
                     }
                 }
-                (value, _) => entry(&mut text, key, value),
+                (value, _) if key.name != PHASES => entry(&mut text, key, value),
+                _ => {
+                    text.push('\n');
+                    comment(&mut text, key);
+                    phases(&mut text, &self.phases);
+                }
             }
         }
         text
     }
+}
+
+/// The phases; the first, or an example in comments when there is none, with the documentation of every key.
+fn phases(text: &mut String, phases: &[Phase]) {
+    let header = header(PHASES);
+    let example = table(&Phase::example());
+    let first = phases.first().map(table);
+    let _ = writeln!(text, "{}{header}", if first.is_some() { "" } else { "#" });
+    for key in Phase::KEYS {
+        match first.as_ref().and_then(|phase| phase.get(key.name)) {
+            Some(value) => entry(text, key, value),
+            None => {
+                comment(text, key);
+                let _ = writeln!(text, "#{} = {}", key.name, example[key.name]);
+            }
+        }
+    }
+    for phase in phases.iter().skip(1).map(table) {
+        let _ = writeln!(text, "\n{header}");
+        for (key, value) in Phase::KEYS.iter().filter_map(|key| Some((key, phase.get(key.name)?))) {
+            let _ = writeln!(text, "{} = {value}", key.name);
+        }
+    }
+}
+
+fn table(section: &impl serde::Serialize) -> Table {
+    Table::try_from(section).expect("a configuration is a table of plain values")
 }
 
 fn section_keys(name: &str) -> Option<&'static [Key]> {
@@ -55,7 +87,11 @@ mod tests {
         let mut config = RunConfig { seed: i64::MAX as u64, ..RunConfig::default() };
         config.self_play.explore = 0.125;
         config.gate.benchmark = "data/a \"strange\" name.bm".into();
-        for config in [config, RunConfig::default()] {
+        let phased = |phases: Vec<Phase>| RunConfig { phases, ..RunConfig::default() };
+        let short = Phase { from_games: 5, lambda: Some(1.0), ..Phase::default() };
+        let one = phased(vec![short.clone()]);
+        let many = phased(vec![short, Phase { from_games: 7, ..Phase::default() }, Phase::example()]);
+        for config in [config, RunConfig::default(), one, many] {
             assert_eq!(RunConfig::parse(&config.to_toml()).expect("reads back"), config);
         }
     }
@@ -64,7 +100,8 @@ mod tests {
     fn every_key_is_written_once_with_its_documentation() {
         let text = RunConfig::default().to_toml();
         let table = Table::try_from(RunConfig::default()).expect("a table");
-        for (name, value) in &table {
+        assert_eq!(table.len(), SECTIONS.len());
+        for (name, value) in table.iter().filter(|(name, _)| *name != PHASES) {
             let inside = value.as_table().map(|section| section.keys().map(String::as_str).collect());
             assert_eq!(
                 section_keys(name).is_some(),
@@ -78,6 +115,16 @@ mod tests {
                 assert!(lines[at - 1].starts_with("# "), "{name}.{key} has no documentation");
             }
         }
-        assert_eq!(table.len(), SECTIONS.len());
+    }
+
+    #[test]
+    fn a_configuration_without_phases_shows_how_one_is_written() {
+        let text = RunConfig::default().to_toml();
+        let (before, example) = text.split_once("\n#[[phases]]\n").expect("the example");
+        // Documentation is commented out with a space behind it, the example without.
+        let lines = example.lines().map(|line| line.strip_prefix('#').expect("a comment"));
+        let keys: Vec<&str> = lines.filter(|line| !line.starts_with(' ')).collect();
+        let read = RunConfig::parse(&format!("{before}\n[[phases]]\n{}", keys.join("\n")));
+        assert_eq!(read.expect("reads").phases, [Phase::example()]);
     }
 }

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::Phase;
 use crate::section::section;
 
 section! {
@@ -15,12 +16,18 @@ section! {
         pub self_play: SelfPlay = SelfPlay::default(),
         /// The networks to train, one per position class.
         pub network: Network = Network::default(),
+        /// What is rolled out in rollout games: games of self-play in which positions are judged by playing on from
+        /// them many times, and the judgements learnt as they are. How many of them are played says rollout_share.
+        pub rollout: Rollout = Rollout::default(),
         /// How the trainer learns.
         pub learn: Learn = Learn::default(),
         /// How versions are promoted.
         pub gate: Gate = Gate::default(),
         /// How games are handed out.
         pub leases: Leases = Leases::default(),
+        /// What changes after so many games: a table for each phase, none by default. Every key but from_games may be
+        /// left out, and is then as it was before: in the sections above, or in the phase before.
+        pub phases: Vec<Phase> = Vec::new(),
     }
 }
 
@@ -35,6 +42,9 @@ section! {
         pub explore: f64 = 0.05,
         /// Search depth of self-play, in plies.
         pub plies: u32 = 0,
+        /// Share of the workers' time for learning (what gates leave of it) that rollout games get, 0 to 1; self-play
+        /// has the rest.
+        pub rollout_share: f64 = 0.0,
     }
 }
 
@@ -62,6 +72,23 @@ section! {
 }
 
 section! {
+    /// What is rolled out in rollout games.
+    pub struct Rollout {
+        /// Plies of each game whose after-positions are rolled out.
+        pub positions: u32 = 4,
+        /// Rival plays of such a ply are rolled out, too, when they are within so many points of the best at sight; 0:
+        /// only the play made.
+        pub margin: f64 = 0.0,
+        /// Most plays of a ply that are rolled out.
+        pub plays: u32 = 6,
+        /// Times each position is rolled out.
+        pub trials: u32 = 12,
+        /// Plies after which a rollout ends with the network's judgement; 0: it goes to the end of the game.
+        pub horizon: u32 = 8,
+    }
+}
+
+section! {
     /// How the trainer learns.
     pub struct Learn {
         /// Optimiser: "adamw", or "sgd" for plain stochastic gradient descent.
@@ -78,6 +105,10 @@ section! {
         pub batch: usize = 128,
         /// TD(lambda): 0 learns each position from the next one's value, 1 from the outcome.
         pub lambda: f64 = 0.7,
+        /// Times each label of a rollout is learnt.
+        pub replay: u32 = 8,
+        /// Labels kept in memory to draw from, the newest.
+        pub label_memory: usize = 500_000,
         /// Games between published versions.
         pub publish_games: u64 = 20_000,
         /// Games between published versions as a share of the games so far, where that is more: a long run would

@@ -4,14 +4,17 @@
 //! values that make no sense, and says where and what would be right; [`RunConfig::to_toml`] writes every key with its
 //! meaning.
 //!
-//! Read in this order: `keys` (every key, its default and its meaning), `parse` (reading), `ranges` (what makes sense),
+//! Read in this order: `keys` (every key, its default and its meaning), `phases` (what changes in the
+//! course of a run), `parse` (reading), `ranges` (what makes sense),
 //! `document` (writing).
 
 mod document;
 mod keys;
 mod parse;
+mod phases;
 mod ranges;
 mod section;
 
-pub use keys::{Gate, Learn, Leases, Network, Optimizer, RunConfig, SelfPlay, Variance};
+pub use keys::{Gate, Learn, Leases, Network, Optimizer, Rollout, RunConfig, SelfPlay, Variance};
 pub use parse::ConfigError;
+pub use phases::{Phase, PhaseSettings, StepSchedule};

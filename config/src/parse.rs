@@ -63,7 +63,7 @@ impl RunConfig {
             reason: one_line(error.message()),
         })?;
         config.check_ranges().map_err(|fault| ConfigError::Range {
-            place: find(document.get_ref(), fault.key)
+            place: find(document.get_ref(), fault.phase, fault.key)
                 .map(|span| format!("line {}: ", line_of(text, Some(span))))
                 .unwrap_or_default(),
             key: fault.key,
@@ -84,9 +84,14 @@ fn refuse_unknown_keys(text: &str, document: &DeTable<'_>) -> Result<(), ConfigE
         let Some(section) = SECTIONS.iter().find(|(name, _)| name == key.get_ref()) else {
             return Err(unknown(key, key.get_ref().to_string(), hint(key.get_ref(), "")));
         };
+        let (name, Some(known)) = section else { continue };
         // A plain value where a section belongs, and the reverse, are reported as wrong types later.
-        let (DeValue::Table(table), (name, Some(known))) = (value.get_ref(), section) else { continue };
-        for key in table.keys() {
+        let tables: Vec<&DeTable<'_>> = match value.get_ref() {
+            DeValue::Table(table) => vec![table],
+            DeValue::Array(array) => array.iter().filter_map(|item| item.get_ref().as_table()).collect(),
+            _ => Vec::new(),
+        };
+        for key in tables.into_iter().flat_map(|table| table.keys()) {
             if !known.iter().any(|known| known.name == key.get_ref()) {
                 return Err(unknown(key, format!("{name}.{}", key.get_ref()), hint(key.get_ref(), name)));
             }
@@ -95,15 +100,20 @@ fn refuse_unknown_keys(text: &str, document: &DeTable<'_>) -> Result<(), ConfigE
     Ok(())
 }
 
+/// The section of which there may be many.
+pub(crate) const PHASES: &str = "phases";
+
 /// The keys of the top level; those that are sections with the keys inside.
 pub(crate) const SECTIONS: &[(&str, Option<&[Key]>)] = &[
     ("game", None),
     ("seed", None),
     ("self_play", Some(crate::SelfPlay::KEYS)),
     ("network", Some(crate::Network::KEYS)),
+    ("rollout", Some(crate::Rollout::KEYS)),
     ("learn", Some(crate::Learn::KEYS)),
     ("gate", Some(crate::Gate::KEYS)),
     ("leases", Some(crate::Leases::KEYS)),
+    (PHASES, Some(crate::Phase::KEYS)),
 ];
 
 /// What the writer of `wrong` in `section` (empty for the top level) may have meant.
@@ -112,17 +122,22 @@ fn hint(wrong: &str, section: &str) -> String {
         let inside = keys.unwrap_or_default().iter().map(move |key| (*name, key.name));
         std::iter::once(("", *name)).chain(inside)
     });
+    // Among equals the first, which is why phases, with their keys of other sections, come last.
     let nearest = keys
-        .map(|(place, name)| (distance(wrong, name), place != section, place, name))
-        .min()
-        .filter(|(distance, _, _, name)| *distance <= name.len().max(wrong.len()) / 3);
+        .min_by_key(|(place, name)| (distance(wrong, name), *place != section))
+        .filter(|(_, name)| distance(wrong, name) <= name.len().max(wrong.len()) / 3);
     match nearest {
-        Some((_, false, _, name)) => format!("; did you mean `{name}`?"),
-        Some((_, true, "", name)) => format!("; did you mean `{name}` at the top of the file?"),
-        Some((_, true, place, name)) => format!("; did you mean `{name}` in the section [{place}]?"),
+        Some((place, name)) if place == section => format!("; did you mean `{name}`?"),
+        Some(("", name)) => format!("; did you mean `{name}` at the top of the file?"),
+        Some((place, name)) => format!("; did you mean `{name}` in the section {}?", header(place)),
         None if section.is_empty() => "; `ludus config show` lists every key".into(),
-        None => format!("; `ludus config show` lists the keys of [{section}]"),
+        None => format!("; `ludus config show` lists the keys of {}", header(section)),
     }
+}
+
+/// How a section begins.
+pub(crate) fn header(section: &str) -> String {
+    if section == PHASES { format!("[[{section}]]") } else { format!("[{section}]") }
 }
 
 /// Edit distance: insertions, deletions, replacements and swaps of neighbours.
@@ -145,14 +160,18 @@ fn distance(a: &str, b: &str) -> usize {
     rows[a.len()][b.len()]
 }
 
-/// Where the value of `section.key` or `key` stands.
-fn find(document: &DeTable<'_>, path: &str) -> Option<Range<usize>> {
+/// Where the value of `section.key` or `key` stands, or that phase when it does not have the key.
+fn find(document: &DeTable<'_>, phase: Option<usize>, path: &str) -> Option<Range<usize>> {
     let (section, key) = path.split_once('.').map_or((None, path), |(section, key)| (Some(section), key));
-    let table = match section {
-        Some(section) => document.get(section)?.get_ref().as_table()?,
-        None => document,
-    };
-    table.get(key).map(|value| value.span())
+    let Some(section) = section else { return document.get(key).map(|value| value.span()) };
+    let mut section = document.get(section)?;
+    if let Some(phase) = phase {
+        section = section.get_ref().as_array()?.get(phase)?;
+    }
+    match section.get_ref().as_table()?.get(key) {
+        Some(value) => Some(value.span()),
+        None => phase.map(|_| section.span()),
+    }
 }
 
 fn line_of(text: &str, span: Option<Range<usize>>) -> usize {
@@ -210,6 +229,29 @@ mod tests {
     #[test]
     fn a_key_like_no_other_gets_no_wild_guess() {
         assert!(refusal("[gate]\nxyzzy = 3").contains("`ludus config show` lists the keys of [gate]"));
+    }
+
+    #[test]
+    fn a_misspelt_key_of_a_phase_is_named_with_its_line_and_the_nearest_key_of_phases() {
+        let phases = "[[phases]]\nfrom_games = 5\n[[phases]]\nfrom_games = 9\nlamda = 0.5";
+        assert_eq!(refusal(phases), "line 5: unknown key `phases.lamda`; did you mean `lambda`?");
+        let elsewhere = refusal("[[phases]]\nfrom_games = 5\nreplay = 1");
+        assert!(elsewhere.ends_with("did you mean `replay` in the section [learn]?"), "{elsewhere}");
+        assert!(refusal("from_games = 5").ends_with("did you mean `from_games` in the section [[phases]]?"));
+        assert!(refusal("[[phases]]\nxyzzy = 3").ends_with("lists the keys of [[phases]]"));
+        let no_list = refusal("[phases]\nfrom_games = 5");
+        assert!(no_list.starts_with("line 1: ") && no_list.contains("expected a sequence"), "{no_list}");
+    }
+
+    #[test]
+    fn a_value_out_of_range_in_a_phase_is_named_with_its_line() {
+        let fault = "phases = [{ from_games = 5 }, { from_games = 9,\n lambda = 1.5 }]";
+        assert_eq!(refusal(fault), "line 2: `phases.lambda` is 1.5, but it must lie between 0 and 1");
+        let fault = refusal("[[phases]]\nfrom_games = 5\n\n[[phases]]\nlambda = 0.5");
+        assert_eq!(
+            fault,
+            "line 4: `phases.from_games` is 0, but it must be above that of the phase before, which is 5"
+        );
     }
 
     #[test]
