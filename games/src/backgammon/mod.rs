@@ -1,11 +1,12 @@
 //! Backgammon, without the cube: rules, notations and game files.
 //!
 //! Read [`Position`] first, then [`Dice`] and [`Play`]. The notations follow: [`Position`] reads and writes position IDs
-//! and KEYs, [`MatchState`] match IDs, [`Xgid`] both in one line; plays are read and written through [`Game`], and
+//! and KEYs, [`MatchState`] match IDs, [`Xgid`] both in one line, [`FibsBoard`] the lines of FIBS; plays are read and written through [`Game`], and
 //! [`MatchFile`] writes whole games.
 
 mod chances;
 mod dice;
+mod fibs;
 mod match_file;
 mod match_id;
 mod move_notation;
@@ -16,6 +17,7 @@ mod xgid;
 
 pub use chances::BackgammonChances;
 pub use dice::Dice;
+pub use fibs::FibsBoard;
 pub use match_file::MatchFile;
 pub use match_id::{GameState, MatchState, Seat};
 pub use plays::{OFF, Play, Step};
