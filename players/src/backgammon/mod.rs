@@ -3,6 +3,7 @@
 //! Read [`PositionClass`] (which network judges a position), [`Tesauro198`] (what the network is shown), [`PubEval`] (a
 //! player of 1993 to measure others by), and the roster, which lists them for the arena.
 
+pub mod bearoff;
 mod classes;
 mod pubeval;
 mod roster;
