@@ -19,6 +19,22 @@ pub fn choices_of(series: &Series, number: u64, seat: usize) -> ChaCha8Rng {
     stream(series.seed, number, b"play\0\0\0\0", seat as u64)
 }
 
+/// What decides which plies of game `number` are rolled out.
+pub fn drawn_of(series: &Series, number: u64) -> ChaCha8Rng {
+    stream(series.seed, number, b"rollout\0", 0)
+}
+
+/// The dice of one trial of the plays made at `ply` of game `number`: the same for every play of the decision, so that
+/// what they have in common cancels between them.
+pub fn trial_of(series: &Series, number: u64, ply: u32, trial: u32) -> ChaCha8Rng {
+    stream(series.seed, number, b"trial\0\0\0", u64::from(ply) << 32 | u64::from(trial))
+}
+
+/// What players that play at random draw from in the trials of a position after `ply` of game `number`.
+pub fn trial_choices_of(series: &Series, number: u64, ply: u32) -> ChaCha8Rng {
+    stream(series.seed, number, b"trialply", u64::from(ply))
+}
+
 /// A stream for choices outside games, such as a random player's in decision `number` of a benchmark.
 pub fn decisions(seed: u64, number: u64) -> ChaCha8Rng {
     stream(seed, number, b"decision", 0)
@@ -93,12 +109,17 @@ mod tests {
                     first_of(choices_of(&series, n, 0)),
                     first_of(choices_of(&series, n, 1)),
                     first_of(decisions(series.seed, n)),
+                    first_of(drawn_of(&series, n)),
+                    first_of(trial_choices_of(&series, n, 0)),
+                    first_of(trial_of(&series, n, 0, 1)),
+                    first_of(trial_of(&series, n, 1, 0)),
+                    first_of(trial_of(&series, n, 0, 0)),
                 ]
             })
             .collect();
         drawn.sort_unstable();
         drawn.dedup();
-        assert_eq!(drawn.len(), 16);
+        assert_eq!(drawn.len(), 36);
     }
 
     /// Pins the stream itself: a change here would make every recorded game impossible to replay.

@@ -5,14 +5,14 @@
 
 use std::sync::Arc;
 
-use ludus_games::{Chances, Game, Luck};
+use ludus_games::{Chances, Game, Luck, NotationError};
 use ludus_proto::v1::GameRecord;
 
 use crate::arena::{ArenaError, Violation};
 use crate::input_set::{InputSet, Inputs};
 use crate::luck::recorded_luck;
 use crate::player::Evaluator;
-use crate::record::{Replay, seat_at};
+use crate::record::{Replay, labelled_positions, seat_at};
 use crate::weight_file::{Shape, WeightFile};
 
 /// Lessons for the network of one position class, packed: thousands of positions without an allocation each.
@@ -135,6 +135,40 @@ pub trait Teacher: Send {
     /// Replays a game by the rules and adds a lesson for each of its positions to the list of the position's class, unless
     /// a random play or known chances leave nothing to learn there; see [`returns`]. A record that cannot be replayed adds nothing.
     fn teach(&mut self, record: &GameRecord, lambda: f32, lessons: &mut [Lessons]) -> Result<(), Violation>;
+    /// Replays a game by the rules and hands over each of its labels, in order, with the position it is about. A record that
+    /// cannot be replayed hands over nothing.
+    fn labels(
+        &mut self,
+        record: &GameRecord,
+        collect: &mut dyn FnMut(LabelLesson<'_>),
+    ) -> Result<(), Violation>;
+    /// The class and the inputs of a position in the game's notation, such as that of a [`LabelLesson`]; `None` when no
+    /// network has to learn it.
+    fn recall(&mut self, position: &str) -> Result<Option<(usize, &Inputs)>, NotationError>;
+    /// Names of the game's chances, in the order of a target.
+    fn chances(&self) -> &'static [&'static str];
+}
+
+/// A position that was rolled out, and what there is to learn about it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LabelLesson<'a> {
+    /// The ply whose play led to the position.
+    pub ply: u32,
+    /// Index of that play among those of the ply.
+    pub play: u32,
+    /// The position before the roll, seen by the side to act, in the game's main notation.
+    pub position: String,
+    /// Its class, an index into the classes of the input set.
+    pub class: usize,
+    /// Its inputs for the network of its class; `None` when the input set knows the position, so that no network has to
+    /// learn it.
+    pub inputs: Option<&'a Inputs>,
+    /// Its chances, as many as the network has outputs.
+    pub target: &'a [f32],
+    /// Standard error of the points of `target`.
+    pub error: f32,
+    /// Trials behind it.
+    pub trials: u32,
 }
 
 /// The networks that read an input set, one for each position class, if each has so many hidden units.
@@ -240,6 +274,44 @@ impl<G: Game> Teacher for GameTeacher<G> {
             }
         }
         Ok(())
+    }
+    fn labels(
+        &mut self,
+        record: &GameRecord,
+        collect: &mut dyn FnMut(LabelLesson<'_>),
+    ) -> Result<(), Violation> {
+        labelled_positions(self.game, record, &mut self.states)?;
+        for (label, state) in record.labels.iter().zip(&self.states) {
+            // Every position that is not finished has a class.
+            let Some(class) = self.inputs.class(state) else { continue };
+            let known = self.inputs.known(state).is_some();
+            if !known {
+                self.inputs.write(class, state, &mut self.active);
+            }
+            collect(LabelLesson {
+                ply: label.ply,
+                play: label.play,
+                position: self.game.write_position(state),
+                class,
+                inputs: (!known).then_some(&self.active),
+                target: &label.chances,
+                error: label.error,
+                trials: label.trials,
+            });
+        }
+        Ok(())
+    }
+
+    fn recall(&mut self, position: &str) -> Result<Option<(usize, &Inputs)>, NotationError> {
+        let state = self.game.read_position(position)?;
+        let unknown = self.inputs.known(&state).is_none();
+        let Some(class) = self.inputs.class(&state).filter(|_| unknown) else { return Ok(None) };
+        self.inputs.write(class, &state, &mut self.active);
+        Ok(Some((class, &self.active)))
+    }
+
+    fn chances(&self) -> &'static [&'static str] {
+        G::Chances::LABELS
     }
 }
 

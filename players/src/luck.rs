@@ -79,6 +79,16 @@ impl<G: Game> Fan<G> {
         self.points.extend(self.best.iter().map(|(_, chances)| points(chances) - mean));
     }
 
+    /// Forgets the content and keeps the memory.
+    pub fn close(&mut self) {
+        self.best.clear();
+    }
+
+    /// Whether a position was fanned out and not closed since.
+    pub fn is_open(&self) -> bool {
+        !self.best.is_empty()
+    }
+
     /// The plays of a roll.
     pub fn plays(&self, roll: usize) -> &Plays<G> {
         &self.plays[roll]

@@ -73,6 +73,10 @@ impl<G: Game> Evaluator<G> for NetEvaluator<G> {
             chances.push(self.judge_one(state));
         }
     }
+
+    fn knows(&self, position: &G::State) -> bool {
+        self.inputs.known(position).is_some()
+    }
 }
 
 impl<G: Game> fmt::Debug for NetEvaluator<G> {

@@ -12,11 +12,22 @@ use crate::dice;
 pub trait Evaluator<G: Game>: Send {
     /// Replaces the content of `chances` by the judgement of each position.
     fn judge(&mut self, positions: &[G::State], chances: &mut Vec<G::Chances>);
+
+    /// Whether its judgement of a position that is not finished is the truth, such as from a bear-off database: there is
+    /// then no use in playing on to find out. By default it never is.
+    fn knows(&self, position: &G::State) -> bool {
+        let _ = position;
+        false
+    }
 }
 
 impl<G: Game, E: Evaluator<G> + ?Sized> Evaluator<G> for Box<E> {
     fn judge(&mut self, positions: &[G::State], chances: &mut Vec<G::Chances>) {
         (**self).judge(positions, chances);
+    }
+
+    fn knows(&self, position: &G::State) -> bool {
+        (**self).knows(position)
     }
 }
 

@@ -2,12 +2,13 @@
 
 use ludus_games::{Chances, Game, Plays};
 use ludus_proto::v1::player_ref::Who;
-use ludus_proto::v1::{GameRecord, LuckMode, PlayerRef, Series};
+use ludus_proto::v1::{GameRecord, LuckMode, PlayerRef, Series, SeriesKind};
 use sha2::{Digest, Sha256};
 
 use crate::arena::{Checked, Violation};
 use crate::dice;
 use crate::table::MAX_PLIES;
+use labels::LabelCheck;
 
 /// The seat that acts at `ply` of game `number`.
 pub fn seat_at(number: u64, ply: usize) -> usize {
@@ -106,9 +107,38 @@ impl<'a, G: Game> Replay<'a, G> {
     }
 }
 
+/// Replays a record and replaces the content of `states` by the positions its labels are about, one a label, seen by the
+/// side that acts next. The violations are those of [`Replay::next_ply`], and `bad-label` for a label without a position.
+pub fn labelled_positions<G: Game>(
+    game: G,
+    record: &GameRecord,
+    states: &mut Vec<G::State>,
+) -> Result<(), Violation> {
+    states.clear();
+    let mut replay = Replay::new(game, record);
+    while let Some(ply) = replay.next_ply()? {
+        while let Some(label) = record.labels.get(states.len()).filter(|label| label.ply as usize == ply.ply)
+        {
+            match ply.plays.after.get(label.play as usize) {
+                Some(after) if game.payoff(after).is_none() => states.push(after.clone()),
+                _ => {
+                    return refuse("bad-label", || {
+                        format!("ply {}: no position of play {}", label.ply, label.play)
+                    });
+                }
+            }
+        }
+    }
+    match record.labels.get(states.len()) {
+        Some(label) => refuse("bad-label", || format!("a label of ply {} out of place", label.ply)),
+        None => Ok(()),
+    }
+}
+
 /// Checks a record by the rules and its series' dice, evaluating nothing.
 ///
-/// Reasons: `too-long`, `bad-digest`, those of [`Replay::next_ply`], `wrong-dice`, `wrong-result`, `bad-exploration`, `luck-length`, `luck-not-finite`, `luck-out-of-range`.
+/// Reasons: `too-long`, `bad-digest`, those of [`Replay::next_ply`], `wrong-dice`, `wrong-result`, `bad-exploration`, `luck-length`, `luck-not-finite`, `luck-out-of-range`,
+/// `labels-unasked`, `too-many-labels`, `bad-label`.
 pub fn check<G: Game>(
     game: G,
     series: &Series,
@@ -123,6 +153,7 @@ pub fn check<G: Game>(
     }
     let mut replay = Replay::new(game, record);
     let mut thrown = dice::rolls_of(series, record.number);
+    let mut labels = LabelCheck::new(series, record)?;
     while let Some(ply) = replay.next_ply()? {
         let (thrown, recorded) =
             (dice::throw(&mut thrown, game.rolls(ply.state, ply.ply)), record.rolls[ply.ply]);
@@ -131,7 +162,9 @@ pub fn check<G: Game>(
                 format!("ply {}: roll {recorded}, the series has {thrown}", ply.ply)
             });
         }
+        labels.check_ply(game, &ply)?;
     }
+    labels.finish()?;
     let plies = replay.plies();
     let payoff = replay.payoff().unwrap_or_default();
     if record.payoff != i32::from(payoff) {
@@ -216,6 +249,9 @@ pub fn digest<G: Game>(series: &Series, players: &[PlayerRef], record: &GameReco
     encoding.bytes(&record.luck);
     encoding.list(&record.explored);
     encoding.real(record.total_luck);
+    if series.kind() == SeriesKind::Rollout {
+        encoding.rollout(series, record);
+    }
     Sha256::digest(&encoding.0)[..16].to_vec()
 }
 
@@ -236,6 +272,21 @@ impl Encoding {
         self.0.extend_from_slice(bytes);
     }
 
+    /// What only series of rollouts have.
+    fn rollout(&mut self, series: &Series, record: &GameRecord) {
+        let rollout = series.rollout.unwrap_or_default();
+        self.number(u64::from(rollout.positions));
+        self.real(rollout.margin);
+        self.list(&[rollout.plays, rollout.trials, rollout.horizon]);
+        self.number(record.labels.len() as u64);
+        for label in &record.labels {
+            self.list(&[label.ply, label.play, label.trials]);
+            let bits: Vec<u32> = label.chances.iter().map(|chance| (chance + 0.0).to_bits()).collect();
+            self.list(&bits);
+            self.list(&[(label.error + 0.0).to_bits()]);
+        }
+    }
+
     fn list(&mut self, numbers: &[u32]) {
         self.number(numbers.len() as u64);
         for number in numbers {
@@ -244,5 +295,6 @@ impl Encoding {
     }
 }
 
+mod labels;
 #[cfg(test)]
 mod tests;

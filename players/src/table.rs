@@ -1,13 +1,14 @@
 //! A table: where the games of one series are played, each from its number alone.
 
 use ludus_games::{Game, Plays};
-use ludus_proto::v1::{GameRecord, LuckMode, PlayerRef, Series, SeriesKind};
+use ludus_proto::v1::{GameRecord, LuckMode, PlayerRef, Rollout, Series, SeriesKind};
 
 use crate::arena::{ArenaError, PlayError, Table};
 use crate::dice;
 use crate::luck::{BoundedLuck, Fan, append_luck};
 use crate::player::Player;
 use crate::record::{digest, seat_at};
+use crate::rollout::Rollouts;
 
 /// Plies after which a game is given up: some hundred times the usual length, so that only players who avoid the end
 /// for ever meet it.
@@ -24,6 +25,10 @@ pub struct SeriesTable<G: Game> {
     measure: Option<usize>,
     plays: Plays<G>,
     fan: Fan<G>,
+    /// What labels the positions of a game, in a series of rollouts.
+    rollouts: Option<Rollouts<G>>,
+    /// The positions of the game at hand, for the rollouts.
+    states: Vec<G::State>,
 }
 
 /// Who sits where. In self-play both seats share one player, and so its evaluator and what it has judged.
@@ -69,8 +74,18 @@ impl<G: Game> SeriesTable<G> {
                 )));
             }
         }
-        let (plays, fan) = (Plays::new(), Fan::default());
-        Ok(SeriesTable { game, series: *series, refs, seated, measure, plays, fan })
+        let mut rollouts = None;
+        if series.kind() == SeriesKind::Rollout {
+            if seated.players[0].evaluator().is_none() {
+                return Err(ArenaError::Settings(format!(
+                    "positions are rolled out with a player's evaluator, and {} has none; roll out with a network",
+                    describe(&refs[0])
+                )));
+            }
+            rollouts = series.rollout.map(|settings| Rollouts::new(game, series, settings));
+        }
+        let (plays, fan, states) = (Plays::new(), Fan::default(), Vec::new());
+        Ok(SeriesTable { game, series: *series, refs, seated, measure, plays, fan, rollouts, states })
     }
 }
 
@@ -82,13 +97,22 @@ impl<G: Game> Table for SeriesTable<G> {
         let mut luck = BoundedLuck::new(series.luck_bound);
         let mut record = GameRecord { number, ..GameRecord::default() };
         let mut state = game.start();
+        self.states.clear();
         for ply in 0..MAX_PLIES {
             let seat = seat_at(number, ply);
             let sign: i8 = if seat == 0 { 1 } else { -1 };
+            if self.rollouts.is_some() {
+                self.states.push(state.clone());
+            }
             if let Some(points) = game.payoff(&state) {
                 record.payoff = i32::from(sign * points);
                 if series.luck() == LuckMode::LuckTotal {
                     record.total_luck = luck.total();
+                }
+                if let Some(rollouts) = &mut self.rollouts {
+                    // Self-play: the player of both seats.
+                    let player = &mut *self.seated.players[0];
+                    record.labels = rollouts.labels(player, &record, &self.states)?;
                 }
                 record.digest = digest::<G>(series, &self.refs, &record);
                 return Ok(record);
@@ -147,7 +171,7 @@ impl<G: Game> Table for SeriesTable<G> {
 fn check_settings(series: &Series, refs: &[PlayerRef; 2]) -> Result<(), ArenaError> {
     let refuse = |reason: String| Err(ArenaError::Settings(reason));
     let self_play = match SeriesKind::try_from(series.kind) {
-        Ok(SeriesKind::SelfPlay) => true,
+        Ok(SeriesKind::SelfPlay | SeriesKind::Rollout) => true,
         Ok(SeriesKind::Gate) => false,
         _ => return refuse(format!("a series of kind {}, which this program does not know", series.kind)),
     };
@@ -171,6 +195,32 @@ fn check_settings(series: &Series, refs: &[PlayerRef; 2]) -> Result<(), ArenaErr
     }
     if luck == LuckMode::LuckTotal && (series.luck_bound.is_nan() || series.luck_bound <= 0.0) {
         return refuse(format!("luck_bound = {} must be above 0", series.luck_bound));
+    }
+    if series.kind() == SeriesKind::Rollout {
+        check_rollout(series.rollout.as_ref()).map_err(ArenaError::Settings)?;
+    }
+    Ok(())
+}
+
+/// Whether the settings of rollouts make sense.
+fn check_rollout(rollout: Option<&Rollout>) -> Result<(), String> {
+    let Some(rollout) = rollout else {
+        return Err("a series of rollouts that does not say what to roll out".into());
+    };
+    if rollout.positions == 0 {
+        return Err("positions = 0 rolls out nothing; at least 1 is needed".into());
+    }
+    if rollout.trials == 0 {
+        return Err("trials = 0 says nothing about a position; at least 1 is needed".into());
+    }
+    if !rollout.margin.is_finite() || rollout.margin < 0.0 {
+        return Err(format!("margin = {} must be 0 or more points", rollout.margin));
+    }
+    if rollout.margin > 0.0 && rollout.plays < 2 {
+        return Err(format!(
+            "plays = {} leaves no rivals to roll out; 2 or more, or margin = 0",
+            rollout.plays
+        ));
     }
     Ok(())
 }

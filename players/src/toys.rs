@@ -5,7 +5,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use ludus_games::backgammon::{BackgammonChances, Position};
 use ludus_games::{Backgammon, Chances, Game, NotationError, Plays};
 use ludus_proto::v1::player_ref::Who;
-use ludus_proto::v1::{LuckMode, PlayerRef, Series, SeriesKind};
+use ludus_proto::v1::{LuckMode, PlayerRef, Rollout, Series, SeriesKind};
 
 use crate::luck::average;
 use crate::player::{Evaluator, best_play};
@@ -173,4 +173,10 @@ pub fn gate(seed: u64, luck: LuckMode, luck_bound: f64) -> Series {
 pub fn self_play(seed: u64, luck: LuckMode, explore: f64) -> Series {
     let kind = SeriesKind::SelfPlay.into();
     Series { kind, seed, luck: luck.into(), luck_bound: 3.0, explore, ..Series::default() }
+}
+
+/// A series of self-play with rollouts.
+pub fn rollouts(seed: u64, rollout: Rollout) -> Series {
+    let kind = SeriesKind::Rollout.into();
+    Series { kind, rollout: Some(rollout), ..self_play(seed, LuckMode::LuckNone, 0.0) }
 }

@@ -1,12 +1,12 @@
 use ludus_games::Backgammon;
-use ludus_proto::v1::{LuckMode, SeriesKind};
+use ludus_proto::v1::{LuckMode, Rollout, SeriesKind};
 
 use super::*;
 use crate::analyst::MoveList;
 use crate::arena::Registry;
 use crate::matches::{MatchSettings, Method, play_match};
 use crate::network::Kernel;
-use crate::toys::{gate, self_play};
+use crate::toys::{gate, rollouts, self_play};
 use crate::weight_file::{Card, Digest};
 
 const START: &str = "4HPwATDgc/ABMA";
@@ -74,8 +74,10 @@ fn a_game_replayed_on_the_scalar_path_gives_the_same_record_byte_for_byte() {
     use prost::Message;
     let seating = network(5, 0);
     let Source::Weights { file, .. } = &seating.source else { panic!("a network has weights") };
-    for luck in [LuckMode::LuckNone, LuckMode::LuckPositions, LuckMode::LuckTotal] {
-        let series = self_play(99, luck, 0.05);
+    let rollout = Rollout { positions: 2, margin: 0.05, plays: 3, trials: 2, horizon: 2 };
+    let plain = [LuckMode::LuckNone, LuckMode::LuckPositions, LuckMode::LuckTotal]
+        .map(|luck| self_play(99, luck, 0.05));
+    for series in plain.into_iter().chain([rollouts(99, rollout)]) {
         let recorded = arena().table(&series, [&seating, &seating]).unwrap().play(41).unwrap();
         for kernel in Kernel::available() {
             let name = kernel.name();

@@ -1,12 +1,12 @@
 use ludus_games::backgammon::BackgammonChances;
-use ludus_proto::v1::{LuckMode, Series};
+use ludus_proto::v1::{LuckMode, Rollout, Series};
 use proptest::prelude::*;
 
 use super::*;
 use crate::arena::Table;
 use crate::search::ValuePlayer;
 use crate::table::{Seated, SeriesTable};
-use crate::toys::{Exact, Noise, Toy, ToyState, named, self_play};
+use crate::toys::{Exact, Noise, Toy, ToyState, named, rollouts, self_play};
 
 /// Distance allowed between numbers that differ by rounding only.
 const ROUNDING: f32 = 1e-6;
@@ -253,6 +253,39 @@ fn what_is_known_is_not_taught_but_is_the_target_of_what_comes_before_it() {
             }
         }
     }
+}
+
+#[test]
+fn labels_are_handed_over_with_their_positions_and_what_is_known_is_no_lesson() {
+    let rollout = Rollout { positions: 2, margin: 0.0, plays: 1, trials: 3, horizon: 0 };
+    let series = rollouts(3, rollout);
+    let mut teacher = teacher(Steps { knows_from: 3 }, |_| Ok(Box::new(Exact)));
+    let (mut known, mut labels) = (0, 0);
+    for number in 0..30 {
+        let record = record(&series, number);
+        let mut found = Vec::new();
+        let collect = &mut |lesson: LabelLesson<'_>| {
+            // With exact judgement a label is exact, and the only input is what the position is worth.
+            let target = BackgammonChances(lesson.target.try_into().unwrap());
+            if let Some(inputs) = lesson.inputs {
+                assert!((target.points() - inputs.values[0]).abs() < 1e-5, "{lesson:?}");
+            }
+            assert_eq!(lesson.class, usize::from(target.points() < 0.0));
+            assert!(lesson.position.starts_with("ToyState"));
+            assert_eq!((lesson.trials, lesson.error < 1e-5), (3, true));
+            known += usize::from(lesson.inputs.is_none());
+            found.push((lesson.ply, lesson.play));
+        };
+        teacher.labels(&record, collect).unwrap();
+        let expected: Vec<_> = record.labels.iter().map(|label| (label.ply, label.play)).collect();
+        labels += expected.len();
+        assert_eq!(found, expected);
+    }
+    assert!(known > 0 && known < labels, "{known} of {labels} are known");
+    let mut broken = record(&series, 1);
+    broken.labels[0].play = 9;
+    let violation = teacher.labels(&broken, &mut |lesson| panic!("{lesson:?}")).unwrap_err();
+    assert_eq!(violation.reason, "bad-label");
 }
 
 #[test]

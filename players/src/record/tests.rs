@@ -2,11 +2,13 @@ use ludus_games::Backgammon;
 use ludus_games::backgammon::Position;
 
 use super::*;
+use ludus_proto::v1::{Label, Rollout};
+
 use crate::arena::Table;
 use crate::player::RandomPlayer;
 use crate::search::ValuePlayer;
 use crate::table::{Seated, SeriesTable};
-use crate::toys::{Pips, gate, named, self_play};
+use crate::toys::{Pips, gate, named, rollouts, self_play};
 
 fn players() -> [PlayerRef; 2] {
     [named("pips"), named("random")]
@@ -146,6 +148,103 @@ fn the_digest_covers_every_field_the_series_and_the_players() {
         assert_eq!(verdict(&series, &[named("pips"), other], &record), "bad-digest");
     }
     assert_eq!(verdict(&series, &[named("pips")], &record), "bad-digest");
+}
+
+/// A game with labels, and what it was played for.
+fn labelled(margin: f64) -> (Series, GameRecord) {
+    let rollout = Rollout { positions: 2, margin, plays: 3, trials: 2, horizon: 1 };
+    let series = rollouts(4, rollout);
+    let pips = ValuePlayer::new(Backgammon, Box::new(Pips), 0);
+    let refs = [named("pips"), named("pips")];
+    let mut table = SeriesTable::new(Backgammon, &series, refs, Seated::alone(Box::new(pips))).unwrap();
+    (series, table.play(3).unwrap())
+}
+
+#[test]
+fn each_forged_label_is_refused_for_its_own_reason() {
+    let pips = [named("pips"), named("pips")];
+    let forged = |margin, change: fn(&mut Vec<Label>)| {
+        let (series, mut record) = labelled(margin);
+        assert_eq!(verdict(&series, &pips, &record), "fine");
+        change(&mut record.labels);
+        record.digest = digest::<Backgammon>(&series, &pips, &record);
+        let violation = check(Backgammon, &series, &pips, &record).expect_err("a forged label");
+        format!("{violation}")
+    };
+    for (change, expected) in [
+        ((|labels| labels.swap(0, 1)) as fn(&mut Vec<Label>), "bad-label: a label of ply"),
+        (|labels| labels[1] = labels[0].clone(), "too-many-labels: ply"),
+        (|labels| labels.insert(0, Label { ply: 0, ..labels[0].clone() }), "no label of the play made"),
+        (|labels| labels[0].ply = 9999, "out of place"),
+        (|labels| labels[0].play += 1, "no label of the play made"),
+        (|labels| labels[0].chances[0] = 1.5, "chances that are not possible"),
+        (|labels| labels[0].chances[1] = labels[0].chances[0] + 0.1, "chances that are not possible"),
+        (|labels| labels[0].chances[2] = f32::NAN, "chances that are not possible"),
+        (|labels| labels[0].chances.truncate(4), "not as many chances"),
+        (|labels| labels[0].error = f32::INFINITY, "an error that is not"),
+        (|labels| labels[0].error = -0.1, "an error that is not"),
+        (|labels| labels[0].trials = 3, "not as many trials"),
+    ] {
+        let found = forged(0.0, change);
+        assert!(found.contains(expected), "{found}, not {expected}");
+    }
+    for (change, expected) in [
+        ((|labels| labels.swap(0, 1)) as fn(&mut Vec<Label>), "not in ascending order"),
+        (|labels| labels.truncate(1), "a label"),
+        (|labels| labels.last_mut().unwrap().play = 5000, "label"),
+    ] {
+        let found = forged(0.3, change);
+        assert!(found.starts_with("bad-label") && found.contains(expected), "{found}, not {expected}");
+    }
+}
+
+#[test]
+fn labels_come_only_where_they_are_asked_for_and_the_digest_covers_them() {
+    let pips = [named("pips"), named("pips")];
+    let (series, record) = labelled(0.0);
+    for change in [
+        |record: &mut GameRecord| record.labels[0].error += 0.001,
+        |record: &mut GameRecord| record.labels[0].chances[4] += 0.001,
+        |record: &mut GameRecord| record.labels.truncate(1),
+    ] {
+        let mut record = record.clone();
+        change(&mut record);
+        assert_eq!(verdict(&series, &pips, &record), "bad-digest");
+    }
+    for change in [
+        |rollout: &mut Rollout| rollout.horizon += 1,
+        |rollout: &mut Rollout| rollout.margin = 0.1,
+        |rollout: &mut Rollout| rollout.positions += 1,
+    ] {
+        let mut series = series;
+        change(series.rollout.as_mut().unwrap());
+        assert_eq!(verdict(&series, &pips, &record), "bad-digest");
+    }
+    let plain = Series { kind: 1, rollout: None, ..series };
+    let mut asked_for_nothing = record.clone();
+    asked_for_nothing.digest = digest::<Backgammon>(&plain, &pips, &record);
+    assert_eq!(verdict(&plain, &pips, &asked_for_nothing), "labels-unasked");
+}
+
+/// The digest of the kinds of series there were before rollouts: records of running clusters depend on it.
+#[test]
+fn a_record_without_labels_has_the_digest_it_always_had() {
+    let series = gate(5, LuckMode::LuckTotal, 1.0);
+    let record = GameRecord {
+        number: 7,
+        rolls: vec![3, 1],
+        plays: vec![0, 258],
+        payoff: -2,
+        luck: vec![1, 2],
+        explored: vec![1],
+        total_luck: 0.5,
+        ..GameRecord::default()
+    };
+    assert_eq!(hex(&digest::<Backgammon>(&series, &players(), &record)), "06c8d8d70006c3f622e510a001016c90");
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[test]

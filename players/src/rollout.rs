@@ -1,0 +1,280 @@
+//! Rollouts: positions of a game judged by playing them on many times over.
+//!
+//! A trial plays a position on with the series' player, to a horizon or to the end, and takes the luck of every roll out
+//! of what comes of it. The mean over trials is a label: what the position is worth when this player plays on. Taking luck
+//! out has no bias whatever the evaluator (see [`crate::luck`]), so with the horizon at the end a label errs only by its
+//! few trials; with a nearer one it leans on the evaluator's judgement so many plies later. A single trial to a horizon of
+//! one ply is exactly what looking one ply ahead gives.
+
+use ludus_games::{Chances, Game, Luck, Plays};
+use ludus_proto::v1::{GameRecord, Label, Rollout, Series};
+use rand_chacha::ChaCha8Rng;
+
+use crate::arena::PlayError;
+use crate::dice;
+use crate::luck::{Fan, average};
+use crate::player::{Evaluator, Player};
+use crate::table::MAX_PLIES;
+
+/// Rolls out the positions of one series' games. It keeps its memory from game to game, and nothing else.
+pub struct Rollouts<G: Game> {
+    game: G,
+    series: Series,
+    settings: Rollout,
+    /// The rolls of the position at hand: all its trials begin there.
+    opening: Fan<G>,
+    /// The play made of each of those rolls, once a trial began with it, and the rolls of the position after it, once a
+    /// trial came there.
+    replies: Vec<Option<usize>>,
+    answers: Vec<Fan<G>>,
+    /// The rolls of a position further on.
+    further: Fan<G>,
+    /// Luck of the rolls of the trial at hand, each for the side that rolled.
+    luck: Vec<Luck<G::Chances>>,
+    plays: Plays<G>,
+    judged: Vec<G::Chances>,
+}
+
+/// What rolling out gave.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Estimate<C> {
+    /// Mean over the trials, for the side to act, as chances that are possible.
+    pub chances: C,
+    /// Standard error of the mean of the points; 0 for a single trial.
+    pub error: f32,
+}
+
+/// The mean of trials and its error, trial by trial.
+///
+/// A trial without its luck may well lie outside `[0, 1]` or out of order, which is right: only their mean is a judgement.
+/// So the mean alone is put in order; doing that to every trial would pull the mean to the middle. What bias is left is
+/// that of a mean that lies outside by chance, less than its error, and only where the truth is near the border.
+#[derive(Clone, Debug, Default)]
+struct Mean<C> {
+    trials: Vec<C>,
+}
+
+impl<C: Chances> Mean<C> {
+    fn add(&mut self, trial: C) {
+        self.trials.push(trial);
+    }
+
+    fn estimate(&self) -> Estimate<C> {
+        let count = self.trials.len() as f64;
+        let shares = vec![1.0 / count; self.trials.len()];
+        let points = || self.trials.iter().map(|trial| f64::from(trial.points()));
+        let middle = points().sum::<f64>() / count;
+        let spread: f64 = points().map(|points| (points - middle) * (points - middle)).sum();
+        let error = if count > 1.0 { (spread / (count - 1.0) / count).sqrt() } else { 0.0 };
+        Estimate { chances: average(&shares, self.trials.iter().copied()).ordered(), error: error as f32 }
+    }
+}
+
+impl<G: Game> Rollouts<G> {
+    /// Rollouts for the games of `series`, with its settings.
+    pub fn new(game: G, series: &Series, settings: Rollout) -> Self {
+        Rollouts {
+            game,
+            series: *series,
+            settings,
+            opening: Fan::default(),
+            replies: Vec::new(),
+            answers: Vec::new(),
+            further: Fan::default(),
+            luck: Vec::new(),
+            plays: Plays::new(),
+            judged: Vec::new(),
+        }
+    }
+
+    /// The labels of a finished game. `states` are its positions before each roll and the finished one, `player` plays the
+    /// trials and must have an evaluator.
+    pub fn labels(
+        &mut self,
+        player: &mut dyn Player<G>,
+        record: &GameRecord,
+        states: &[G::State],
+    ) -> Result<Vec<Label>, PlayError> {
+        let mut drawn = Vec::new();
+        // Every ply whose position after it is not finished: all but the last.
+        let mut pool: Vec<usize> = (0..record.plays.len().saturating_sub(1)).collect();
+        let mut rng = dice::drawn_of(&self.series, record.number);
+        while drawn.len() < self.settings.positions as usize && !pool.is_empty() {
+            let ply = pool.swap_remove(dice::below(&mut rng, pool.len()));
+            let plays = self.contenders(player, record, states, ply)?;
+            if !plays.is_empty() {
+                drawn.push((ply, plays));
+            }
+        }
+        drawn.sort_unstable();
+
+        let mut labels = Vec::new();
+        for (ply, contenders) in drawn {
+            for play in contenders {
+                let after = if play == record.plays[ply] as usize {
+                    states[ply + 1].clone()
+                } else {
+                    self.list(record, states, ply);
+                    self.plays.after[play].clone()
+                };
+                let estimate = self.roll_out(player, &after, record.number, ply)?;
+                labels.push(Label {
+                    ply: ply as u32,
+                    play: play as u32,
+                    chances: estimate.chances.as_ref().to_vec(),
+                    error: estimate.error,
+                    trials: self.settings.trials,
+                });
+            }
+        }
+        Ok(labels)
+    }
+
+    /// Fills `plays` with those of a ply.
+    fn list(&mut self, record: &GameRecord, states: &[G::State], ply: usize) {
+        let (roll, _) = self.game.rolls(&states[ply], ply)[usize::from(record.rolls[ply])];
+        self.game.plays(&states[ply], roll, &mut self.plays);
+    }
+
+    /// The plays of a ply to roll out, ascending; none when the ply is not to be drawn.
+    fn contenders(
+        &mut self,
+        player: &mut dyn Player<G>,
+        record: &GameRecord,
+        states: &[G::State],
+        ply: usize,
+    ) -> Result<Vec<usize>, PlayError> {
+        let number = record.number;
+        let evaluator = evaluator(player, number)?;
+        if evaluator.knows(&states[ply + 1]) {
+            return Ok(Vec::new());
+        }
+        let made = record.plays[ply] as usize;
+        if self.settings.margin == 0.0 {
+            return Ok(vec![made]);
+        }
+        self.list(record, states, ply);
+        evaluator.judge(&self.plays.after, &mut self.judged);
+        // What the side that acts next can expect: the less the better.
+        let points: Vec<f32> = self.judged.iter().map(Chances::points).collect();
+        if points.iter().any(|points| !points.is_finite()) {
+            return Err(PlayError::NotFinite { number, ply });
+        }
+        let best = points.iter().copied().fold(f32::INFINITY, f32::min);
+        let mut rivals: Vec<usize> = (0..points.len())
+            .filter(|&play| f64::from(points[play] - best) <= self.settings.margin)
+            .filter(|&play| self.game.payoff(&self.plays.after[play]).is_none())
+            .collect();
+        if rivals.len() < 2 {
+            return Ok(Vec::new());
+        }
+        rivals.sort_by(|&a, &b| points[a].total_cmp(&points[b]));
+        let kept = self.settings.plays as usize;
+        rivals.truncate(kept);
+        if !rivals.contains(&made) {
+            // Drawn at random: it takes the place of the last.
+            rivals.truncate(kept - 1);
+            rivals.push(made);
+        }
+        rivals.sort_unstable();
+        Ok(rivals)
+    }
+
+    /// Rolls out a position that is not finished, which a play at `ply` of game `number` leads to.
+    fn roll_out(
+        &mut self,
+        player: &mut dyn Player<G>,
+        position: &G::State,
+        number: u64,
+        ply: usize,
+    ) -> Result<Estimate<G::Chances>, PlayError> {
+        let evaluator = evaluator(player, number)?;
+        if evaluator.knows(position) {
+            evaluator.judge(std::slice::from_ref(position), &mut self.judged);
+            return Ok(Estimate { chances: self.judged[0], error: 0.0 });
+        }
+        self.opening.close();
+        let rolls = self.game.rolls(position, ply + 1).len();
+        self.replies.clear();
+        self.replies.resize(rolls, None);
+        self.answers.resize_with(rolls, Fan::default);
+        self.answers.iter_mut().for_each(Fan::close);
+        let mut choices = dice::trial_choices_of(&self.series, number, ply as u32);
+        let mut mean = Mean::default();
+        for trial in 0..self.settings.trials {
+            let mut dice = dice::trial_of(&self.series, number, ply as u32, trial);
+            let outcome = self.trial(player, position, (number, ply), &mut dice, &mut choices)?;
+            if outcome.as_ref().iter().any(|chance| !chance.is_finite()) {
+                return Err(PlayError::NotFinite { number, ply: ply + 1 });
+            }
+            mean.add(outcome);
+        }
+        Ok(mean.estimate())
+    }
+
+    /// Plays on once from `position`, which a play at `ply` led to, and gives what comes of it without the luck of the
+    /// rolls.
+    fn trial(
+        &mut self,
+        player: &mut dyn Player<G>,
+        position: &G::State,
+        (number, ply): (u64, usize),
+        dice: &mut ChaCha8Rng,
+        choices: &mut ChaCha8Rng,
+    ) -> Result<G::Chances, PlayError> {
+        let Rollouts { game, settings, opening, replies, answers, further, luck, .. } = self;
+        luck.clear();
+        let mut state = position.clone();
+        // The first roll: trials that begin with the same one go on from the same position.
+        let mut first = 0;
+        for depth in 0..MAX_PLIES {
+            let rolls = game.rolls(&state, ply + 1 + depth);
+            let thrown = dice::throw(dice, rolls);
+            let fan = match depth {
+                0 => &mut *opening,
+                1 => &mut answers[first],
+                _ => {
+                    further.close();
+                    &mut *further
+                }
+            };
+            if !fan.is_open() {
+                fan.open(*game, &state, rolls, evaluator(player, number)?);
+            }
+            luck.push(fan.luck(thrown));
+
+            let (plays, judged) = (fan.plays(thrown), fan.judged(thrown));
+            let mut choose = || match plays.len() {
+                1 => 0,
+                _ => player.choose_judged(&state, rolls[thrown].0, plays, judged, choices),
+            };
+            let play = if depth == 0 {
+                first = thrown;
+                *replies[first].get_or_insert_with(choose)
+            } else {
+                choose()
+            };
+            state.clone_from(&plays.after[play]);
+            let end = if let Some(points) = game.payoff(&state) {
+                Some(G::Chances::from_payoff(points))
+            } else if depth + 1 == settings.horizon as usize || evaluator(player, number)?.knows(&state) {
+                Some(judged[play])
+            } else {
+                None
+            };
+            if let Some(end) = end {
+                let without = |after: G::Chances, luck: &Luck<_>| Luck::between(&after.flipped(), &luck.0).0;
+                return Ok(luck.iter().rev().fold(end, without));
+            }
+        }
+        Err(PlayError::TooLong { number, plies: MAX_PLIES })
+    }
+}
+
+/// The evaluator of the player that plays the trials.
+fn evaluator<G: Game>(player: &mut dyn Player<G>, number: u64) -> Result<&mut dyn Evaluator<G>, PlayError> {
+    player.evaluator().ok_or(PlayError::NoEvaluator { number })
+}
+
+#[cfg(test)]
+mod tests;
