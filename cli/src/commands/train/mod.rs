@@ -3,16 +3,16 @@
 //! The roles talk as they do in a cluster, over gRPC on the loopback interface; only the stream is a file in the folder
 //! unless a Redis is named. `team` starts and ends them, `progress` shows what they do.
 //!
-//! **The end.** At `--time`, Ctrl-C or SIGTERM: the workers hand in what they have finished and give the rest back; the
+//! **The end.** At `--time` or `--cpu-time`, Ctrl-C or SIGTERM: the workers hand in what they have finished and give the rest back; the
 //! trainer learns what was handed in, publishes a last version and writes a checkpoint. A gate in progress is not
 //! waited for (it may take longer than the training did): it goes on when the run is resumed. A second Ctrl-C ends the
 //! process at once, which costs no accepted game.
 
+mod budget;
 mod progress;
 mod team;
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use clap::builder::PossibleValuesParser;
@@ -25,6 +25,7 @@ use crate::exit::BadConfiguration;
 use crate::local_run::Served;
 use crate::report::grouped;
 use crate::{config_file, output, report, roles, signals};
+use budget::Budget;
 use progress::Display;
 use team::Team;
 
@@ -47,9 +48,8 @@ pub struct Args {
     /// The run's configuration [default: the defaults, see `ludus config show`, or that of the run in DIR]
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
-    /// End after this long, such as 90s, 20m or 2h30m [default: at Ctrl-C]
-    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
-    time: Option<Duration>,
+    #[command(flatten)]
+    budget: Budget,
     /// Player threads [default: one for each core]
     #[arg(long, value_name = "N", value_parser = roles::threads)]
     workers: Option<usize>,
@@ -91,12 +91,12 @@ async fn train(args: Args, config: Option<RunConfig>) -> Result<()> {
     let url = format!("http://{}", listener.local_addr()?);
     let served = Served::note(&dir, &url);
 
-    let mut display = Display::new(args.time);
+    let mut display = Display::new(args.budget.time);
     display.say(&beginning(&coordinator.run(&run)?, &dir));
     display.say(&format!("watch it at {url}"));
     let threads = args.workers.unwrap_or_else(roles::cores);
     let team = Team::start(coordinator.clone(), run.clone(), stream, dir.clone(), threads, listener);
-    let outcome = team.work(args.time, told_to_stop, &mut display).await;
+    let outcome = team.work(args.budget, told_to_stop, &mut display).await;
     display.end();
     drop(served);
 

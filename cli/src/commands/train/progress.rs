@@ -9,7 +9,7 @@ use ludus_proto::v1::RunStatus;
 use ludus_trainer::TrainerSnapshot;
 use ludus_worker::WorkerProgress;
 
-use crate::report::{gate_in_words, grouped, losses_in_words, version_or_none};
+use crate::report::{gate_in_words, grouped, losses_in_words, phase_in_words, version_or_none};
 use crate::{log, output};
 
 /// Rates are averaged over this long: leases come and go in seconds.
@@ -127,7 +127,7 @@ fn rows(before: &Moment, now: &Moment) -> [String; 4] {
     [play(before, now), learn(before, now), losses_in_words(&now.trainer.losses), gate]
 }
 
-/// `312 games/s, 17,200 positions/s, 3,120 games`.
+/// `312 games/s, 17,200 positions/s, 3,120 games, 200 of them rollouts, phase 1, the next from 5,000 games`.
 fn play(before: &Moment, now: &Moment) -> String {
     let mut text = format!(
         "{} games/s, {} positions/s, {} games",
@@ -135,6 +135,13 @@ fn play(before: &Moment, now: &Moment) -> String {
         rate(before, now, |moment| moment.worker.positions),
         grouped(now.run.accepted)
     );
+    let rollouts = now.run.rollouts.unwrap_or_default().accepted;
+    if rollouts > 0 {
+        text += &format!(", {} of them rollouts", grouped(rollouts));
+    }
+    if let Some(phase) = phase_in_words(&now.run) {
+        text += &format!(", {phase}");
+    }
     if now.worker.refused > 0 {
         text += &format!(", {} refused", grouped(now.worker.refused));
     }
@@ -186,7 +193,7 @@ fn plain(elapsed: Duration, time: Option<Duration>, rows: &[String; 4]) -> Strin
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ludus_proto::v1::{ClassLoss, GateStatus};
+    use ludus_proto::v1::{Accounting, ClassLoss, GateStatus};
 
     fn moment(seconds: u64, games: u64) -> Moment {
         let worker = WorkerProgress { games, positions: games * 50, ..Default::default() };
@@ -207,6 +214,19 @@ mod tests {
         assert_eq!(learn, "v3, champion v2, 25,000 positions/s, 2,500 games wait");
         assert_eq!(loss, "contact 0.0213");
         assert_eq!(gate, "none in progress");
+    }
+
+    #[test]
+    fn rollouts_and_phases_are_said_where_there_are_any() {
+        let mut now = moment(14, 5_000);
+        now.run.rollouts = Some(Accounting { accepted: 1_200, ..Default::default() });
+        (now.run.phase, now.run.next_phase) = (1, 20_000);
+        let [play, ..] = rows(&moment(10, 1_000), &now);
+        assert_eq!(
+            play,
+            "1,000 games/s, 50,000 positions/s, 5,000 games, 1,200 of them rollouts, phase 1, the next from 20,000 \
+             games"
+        );
     }
 
     #[test]

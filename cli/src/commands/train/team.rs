@@ -17,6 +17,7 @@ use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
+use super::budget::Budget;
 use super::progress::{Display, Moment};
 
 /// First port tried, and how many after it.
@@ -111,21 +112,16 @@ impl Team {
         Team { coordinator, run, server, trainer, worker, worker_stats, trainer_stats }
     }
 
-    /// Works until `time` has passed, `told_to_stop` is cancelled, the run is over or a role fails, and ends all roles
+    /// Works until `budget` is used up, `told_to_stop` is cancelled, the run is over or a role fails, and ends all roles
     /// in good order. Fails if a role did.
     pub async fn work(
         mut self,
-        time: Option<Duration>,
+        budget: Budget,
         told_to_stop: CancellationToken,
         display: &mut Display,
     ) -> Result<()> {
         let started = Instant::now();
-        let time_is_up = async {
-            match time {
-                Some(time) => tokio::time::sleep(time).await,
-                None => std::future::pending().await,
-            }
-        };
+        let time_is_up = budget.used_up();
         tokio::pin!(time_is_up);
         let end = loop {
             tokio::select! {

@@ -1,0 +1,91 @@
+#!/usr/bin/env python3
+"""Trains one run for each variant on equal processor time, and prints how the players compare as a Markdown table.
+
+    docs/ablations.py FOLDER [--cpu-time 8m] [--pairs 10000] [--ludus target/release/ludus] [--only NAME ...]
+
+A variant is what it changes in BASE. Each is one run of one seed; what its players differ by from run to run is not in
+the standard errors. A run that is there already is only measured.
+"""
+
+import argparse
+import json
+import pathlib
+import subprocess
+
+# One worker thread beside the trainer: the same share of both in every variant.
+BASE = {
+    "network.inputs": "ludus-1",
+    "network.hidden": 120,
+    "learn.lambda": 0.7,
+    "self_play.variance": "none",
+    "self_play.explore": 0.05,
+    "learn.decay_games": 400_000,
+    # Gates would take processor time from what is compared.
+    "gate.share": 0.0,
+}
+VARIANTS = {
+    "base": {},
+    "TD(0)": {"learn.lambda": 0.0},
+    "TD(0.9)": {"learn.lambda": 0.9},
+    "outcomes, TD(1)": {"learn.lambda": 1.0},
+    "mirrored games": {"self_play.variance": "mirrored"},
+    "luck-adjusted, TD(0.7)": {"self_play.variance": "luck", "learn.decay_games": 20_000},
+    "luck-adjusted, TD(1)": {"self_play.variance": "luck", "learn.lambda": 1.0, "learn.decay_games": 20_000},
+    "no exploration": {"self_play.explore": 0.0},
+    "inputs tesauro-198": {"network.inputs": "tesauro-198"},
+    "inputs player-3.5": {"network.inputs": "player-3.5"},
+    "hidden 40": {"network.hidden": 40},
+    "hidden 80": {"network.hidden": 80},
+    "hidden 200": {"network.hidden": 200},
+}
+
+
+def toml(settings):
+    """The settings as TOML; a list is an array of tables."""
+    sections, tables = {}, []
+    for key, value in settings.items():
+        if isinstance(value, list):
+            tables += [f"[[{key}]]"] + [line for row in value for line in lines(row)]
+        else:
+            section, name = key.split(".")
+            sections.setdefault(section, {})[name] = value
+    text = []
+    for section, values in sections.items():
+        text += [f"[{section}]", *lines(values)]
+    return "\n".join(text + tables) + "\n"
+
+
+def lines(values):
+    return [f"{name} = {json.dumps(value)}" for name, value in values.items()]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=pathlib.Path)
+    parser.add_argument("--cpu-time", default="8m", help="processor time of each run")
+    parser.add_argument("--pairs", type=int, default=10_000, help="pairs of games against PubEval")
+    parser.add_argument("--ludus", default="target/release/ludus")
+    parser.add_argument("--only", nargs="*", help="names of variants")
+    args = parser.parse_args()
+    args.folder.mkdir(parents=True, exist_ok=True)
+
+    def ludus(*words):
+        return json.loads(subprocess.run([args.ludus, *words, "--json"], stdout=subprocess.PIPE, check=True).stdout)
+
+    print("| variant | games | positions | ppg v PubEval |\n|---|---|---|---|", flush=True)
+    for number, (name, changes) in enumerate(VARIANTS.items()):
+        if args.only and name not in args.only:
+            continue
+        run, config = args.folder / f"{number}", args.folder / f"{number}.toml"
+        config.write_text(toml(BASE | changes))
+        if not run.exists():
+            train = ["train", "backgammon", "--config", config, "--dir", run, "--workers", "1"]
+            ludus(*map(str, train), "--cpu-time", args.cpu_time)
+        latest = ludus("versions", "--dir", str(run))[-1]
+        match = ludus("match", "latest", "pubeval", "--dir", str(run), "--pairs", str(args.pairs))
+        ppg = f"{match['ppg']:+.4f} ±{match['se']:.4f}"
+        print(f"| {name} | {latest['games']:,} | {latest['positions']:,} | {ppg} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
