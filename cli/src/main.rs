@@ -4,7 +4,11 @@ mod cli;
 mod commands;
 mod config_file;
 mod coordinator_client;
+mod download;
 mod exit;
+#[cfg(test)]
+#[path = "../tests/support/file_server.rs"]
+mod file_server;
 mod game;
 mod input;
 mod local_run;

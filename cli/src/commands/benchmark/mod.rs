@@ -1,7 +1,9 @@
 //! `ludus benchmark`: decisions whose best plays are known, and what players lose on them.
 //!
-//! One module an action.
+//! One module an action; [`published`] knows the files that can be fetched.
 
+mod fetch;
+mod published;
 mod score;
 
 use anyhow::Result;
@@ -9,6 +11,8 @@ use anyhow::Result;
 /// What to do with benchmarks.
 #[derive(Debug, clap::Subcommand)]
 pub enum Action {
+    /// Fetch the benchmark files that GNU Backgammon's makers have published
+    Fetch(fetch::Args),
     /// Let a player decide the positions of a benchmark file
     Score(score::Args),
 }
@@ -16,6 +20,7 @@ pub enum Action {
 /// Runs it.
 pub fn run(action: Action) -> Result<()> {
     match action {
+        Action::Fetch(args) => fetch::run(args),
         Action::Score(args) => score::run(args),
     }
 }

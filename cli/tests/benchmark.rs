@@ -1,0 +1,85 @@
+//! `ludus benchmark`, run as people run it.
+
+#[allow(dead_code, reason = "not every test program needs all of it")]
+mod support {
+    pub mod file_server;
+}
+
+use std::fs;
+use std::io::Write;
+use std::net::TcpListener;
+use std::path::Path;
+use std::process::Command;
+
+use bzip2::Compression;
+use bzip2::write::BzEncoder;
+
+use support::file_server::{FileServer, Manner};
+
+/// Runs `ludus benchmark` in a folder; gives its exit code and what it wrote to each output.
+fn benchmark(folder: &Path, args: &[&str]) -> (i32, String, String) {
+    let output = Command::new(env!("CARGO_BIN_EXE_ludus"))
+        .arg("benchmark")
+        .args(args)
+        .current_dir(folder)
+        .env_remove("RUST_LOG")
+        .output()
+        .expect("ludus starts");
+    let text = |bytes| String::from_utf8(bytes).expect("text");
+    (output.status.code().expect("an exit code"), text(output.stdout), text(output.stderr))
+}
+
+#[test]
+fn what_a_mirror_serves_is_taken_only_if_it_is_the_published_file() {
+    let mut encoder = BzEncoder::new(Vec::new(), Compression::best());
+    encoder.write_all(include_bytes!("fixtures/small.bm")).unwrap();
+    let server = FileServer::start(encoder.finish().unwrap(), &[Manner::Breaking(50), Manner::Well]);
+    let dir = tempfile::tempdir().unwrap();
+    let (code, stdout, stderr) =
+        benchmark(dir.path(), &["fetch", "crashed", "--dir", "data", "--url", &server.url]);
+    assert_eq!((code, stdout.as_str(), stderr.lines().count()), (1, "", 1), "{stderr}");
+    let published = "not e0ee39a8cc5fc0172eb47abc209c06e8129fddd582a450adf54c33f7a0bb9f64";
+    for part in [&format!("{}crashed.bm.bz2", server.url), "crashed.bm:", published, "run this again"] {
+        assert!(stderr.contains(part), "{part} is not in {stderr}");
+    }
+    assert_eq!(fs::read_dir(dir.path().join("data")).unwrap().count(), 0, "nothing is left of it");
+    let path = "/crashed.bm.bz2".to_owned();
+    assert_eq!(server.asked(), [(path.clone(), None), (path, Some(50))]);
+}
+
+#[test]
+fn without_a_server_one_line_says_what_to_do() {
+    let dir = tempfile::tempdir().unwrap();
+    let gone = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let url = format!("http://{gone}/mirror/");
+    let (code, _, stderr) = benchmark(dir.path(), &["fetch", "--url", &url]);
+    assert_eq!((code, stderr.lines().count()), (1, 1), "{stderr}");
+    for part in [&format!("cannot reach {url}contact.bm.bz2"), "put it at benchmarks/contact.bm.bz2", "--url"]
+    {
+        assert!(stderr.contains(part), "{part} is not in {stderr}");
+    }
+}
+
+#[test]
+fn a_name_or_an_address_that_cannot_be_right_is_wrong_usage() {
+    let dir = tempfile::tempdir().unwrap();
+    let (code, _, stderr) = benchmark(dir.path(), &["fetch", "contract"]);
+    assert_eq!(code, 2, "{stderr}");
+    assert!(stderr.contains("contact, crashed, race"), "{stderr}");
+    let (code, _, stderr) = benchmark(dir.path(), &["fetch", "--url", "https://alpha.gnu.org/"]);
+    assert_eq!(code, 2, "{stderr}");
+    assert!(stderr.contains("it must begin with http://"), "{stderr}");
+}
+
+#[test]
+fn a_file_of_that_name_that_is_another_one_is_not_touched() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("race.bm"), "mine").unwrap();
+    let (code, _, stderr) = benchmark(dir.path(), &["fetch", "race", "--dir", "."]);
+    assert_eq!(code, 1, "{stderr}");
+    assert!(
+        stderr.contains("race.bm is not the published file") && stderr.contains("move it away"),
+        "{stderr}"
+    );
+    assert_eq!(fs::read_to_string(dir.path().join("race.bm")).unwrap(), "mine");
+}
