@@ -58,6 +58,9 @@ pub enum Command {
     Moves(commands::moves::Args),
     /// Show what a player thinks of positions
     Evaluate(commands::evaluate::Args),
+    /// Build, check and ask the exact database of the end of a backgammon game
+    #[command(subcommand)]
+    Bearoff(commands::bearoff::Action),
     /// Measure how fast this machine judges positions and plays games
     Speed(commands::speed::Args),
 }
@@ -79,6 +82,7 @@ impl Command {
             Command::Benchmark(action) => commands::benchmark::run(action),
             Command::Moves(args) => commands::moves::run(args),
             Command::Evaluate(args) => commands::evaluate::run(args),
+            Command::Bearoff(action) => commands::bearoff::run(action),
             Command::Speed(args) => commands::speed::run(args),
         }
     }

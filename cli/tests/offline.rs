@@ -4,6 +4,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
+use ludus_games::backgammon::Position;
 use ludus_games::{Backgammon, Game};
 use ludus_players::arena::Registry;
 use ludus_players::weight_file::{Card, Digest, WeightFile};
@@ -149,6 +150,8 @@ fn every_command_explains_itself_with_an_example() {
         "benchmark score",
         "moves",
         "evaluate",
+        "bearoff build",
+        "bearoff show",
         "speed",
     ] {
         let command: Vec<_> = command.split(' ').collect();
@@ -302,6 +305,63 @@ fn evaluate_judges_positions_for_the_side_on_roll_or_the_other() {
     assert!(shown.starts_with("POSITION") && shown.contains("WIN GAMMON"), "{shown}");
     let from_input = ludus_reading(&args[..3], &format!("{START}\n{AFTER_31}\n"));
     assert_eq!(success(from_input), shown);
+}
+
+/// The closed board on roll against the same.
+const CLOSED_BOARDS: &str = "XGID=-BBBCCC------------cccbbb-:0:0:1:00:0:0:0:0:10";
+
+#[test]
+fn bearoff_show_gives_exact_chances_and_mean_numbers_of_rolls() {
+    let shown = json(ludus(&["bearoff", "show", CLOSED_BOARDS, "--json"]));
+    has_keys(&shown, &["position", "probabilities", "equity", "mean_rolls", "two_sided"]);
+    let number = |value: &Value| value.as_f64().unwrap();
+    assert!((number(&shown["probabilities"][0]) - 0.6304).abs() < 5e-5, "{shown}");
+    assert!((number(&shown["mean_rolls"]["own"]) - 8.1389).abs() < 2e-4, "{shown}");
+    assert_eq!(shown["mean_rolls"]["own"], shown["mean_rolls"]["other"]);
+    assert_eq!(shown["two_sided"], false);
+    // Its own position ID means the same, and people see the same numbers.
+    let id = shown["position"].as_str().unwrap();
+    let text = success(ludus(&["bearoff", "show", id]));
+    assert!(text.contains("0.6304") && text.contains("2 2 2 3 3 3") && text.contains("8.1389"), "{text}");
+}
+
+#[test]
+fn bearoff_show_refuses_what_is_no_bearoff() {
+    let mut side = [0; 25];
+    side[24] = 1;
+    let mut home = [0; 25];
+    home[0] = 1;
+    let id = |own, other| Position::new(own, other).unwrap().id();
+    for (position, reason) in [
+        (
+            START.to_owned(),
+            "is no bear-off: the side on roll has a checker on its point 24, outside its home",
+        ),
+        (id(home, side), "the other side has a checker on the bar, outside its home"),
+        (id([0; 25], home), "the game is over"),
+        ("nonsense".to_owned(), "is not a position"),
+    ] {
+        let error = failure(&["bearoff", "show", &position]);
+        assert!(error.contains(reason), "{error}");
+    }
+}
+
+#[test]
+fn bearoff_build_checks_its_figures_and_saves_what_python_can_read() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("bearoff.safetensors");
+    let built = json(ludus(&["bearoff", "build", path.to_str().unwrap(), "--json"]));
+    has_keys(&built, &["seconds", "checks", "file", "bytes", "sha256"]);
+    assert_eq!(built["checks"].as_array().unwrap().len(), 5);
+    let bytes = std::fs::read(&path).unwrap();
+    assert_eq!(built["bytes"], bytes.len());
+    assert_eq!(built["sha256"], Digest::of(&bytes).to_string());
+    // The header that follows the first eight bytes is JSON.
+    assert!(bytes[8..].starts_with(br#"{"__metadata__":{"ludus_bearoff":"#));
+    let text = success(ludus(&["bearoff", "build"]));
+    assert!(text.contains("54264 homes") && text.contains("12.2663"), "{text}");
+    let error = failure(&["bearoff", "build", "/nowhere/bearoff.safetensors"]);
+    assert!(error.contains("/nowhere/bearoff.safetensors: cannot be written"), "{error}");
 }
 
 #[test]

@@ -3,6 +3,7 @@
 //! The cluster: [`train`], [`coordinator`], [`trainer`], [`worker`]. Its runs: [`run`], [`versions`], [`gate`],
 //! [`weights`], [`config`]. Players without a cluster: the rest.
 
+pub mod bearoff;
 pub mod benchmark;
 pub mod config;
 pub mod coordinator;
