@@ -33,6 +33,33 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     });
     println!("{:30} {:>10.0}/s", "inputs alone", write);
 
+    for set in input_sets() {
+        let contact: Vec<Position> =
+            positions.iter().copied().filter(|position| set.class(position) == Some(0)).collect();
+        let mut not_zero = 0;
+        let write = rate(contact.len(), || {
+            not_zero = 0;
+            for position in &contact {
+                set.write(0, position, &mut active);
+                not_zero += black_box(&active).indices.len();
+            }
+        });
+        let weights = fresh_of(&*set, 120)?;
+        let mut evaluator = NetEvaluator::new(Backgammon, &weights, &input_sets())?;
+        let mut chances = Vec::new();
+        let judged = rate(positions.len(), || {
+            evaluator.judge(&positions, &mut chances);
+            black_box(&chances);
+        });
+        println!(
+            "{:30} contact: {:.1} of {} inputs not zero in {:.0} ns; {judged:.0}/s judged with 120 hidden",
+            set.name(),
+            not_zero as f64 / contact.len() as f64,
+            set.width(0),
+            1e9 / write,
+        );
+    }
+
     for kernel in Kernel::available() {
         for (width, hidden) in [(198, 40), (198, 80), (206, 120), (250, 128)] {
             let weights = fresh(width, hidden)?;
@@ -99,6 +126,24 @@ fn tesauro(position: &Position) -> Inputs {
     let mut inputs = Inputs::default();
     Tesauro198.write(0, position, &mut inputs);
     inputs
+}
+
+/// Fresh networks on an input set.
+fn fresh_of(set: &dyn InputSet<Backgammon>, hidden: usize) -> Result<WeightFile, Box<dyn std::error::Error>> {
+    let card = Card {
+        game: Backgammon::NAME.to_owned(),
+        revision: Backgammon::REVISION,
+        inputs: set.name().to_owned(),
+        ..Card::default()
+    };
+    let shape = |(class, name): (usize, &&str)| Shape {
+        class: (*name).to_owned(),
+        inputs: set.width(class),
+        hidden,
+        outputs: 5,
+    };
+    let shapes: Vec<Shape> = set.classes().iter().enumerate().map(shape).collect();
+    Ok(WeightFile::fresh(card, &shapes, 1)?)
 }
 
 fn fresh(width: usize, hidden: usize) -> Result<WeightFile, Box<dyn std::error::Error>> {

@@ -4,10 +4,19 @@
 //! player of 1993 to measure others by), and the roster, which lists them for the arena.
 
 pub mod bearoff;
+mod board;
 mod classes;
+mod entering;
+mod escapes;
+mod found;
+mod ludus1;
+mod player35;
 mod pubeval;
 mod roster;
+mod shots;
 mod side;
+#[cfg(test)]
+mod slow;
 mod tesauro;
 
 use std::sync::Arc;
@@ -15,6 +24,8 @@ use std::sync::Arc;
 use ludus_games::Backgammon;
 
 pub use classes::{PositionClass, possible};
+pub use ludus1::Ludus1;
+pub use player35::Player35;
 pub use pubeval::PubEval;
 pub use tesauro::Tesauro198;
 
@@ -22,7 +33,7 @@ use crate::input_set::InputSet;
 
 /// The input sets of backgammon, the default first.
 pub fn input_sets() -> Vec<Arc<dyn InputSet<Backgammon>>> {
-    vec![Arc::new(Tesauro198)]
+    vec![Arc::new(Tesauro198), Arc::new(Player35), Arc::new(Ludus1)]
 }
 
 #[cfg(test)]

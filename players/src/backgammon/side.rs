@@ -18,10 +18,15 @@ fn points(side: &[u8; 25]) -> [u64; 3] {
 
 /// The slots that hold checkers, one bit each.
 pub(super) fn occupied(side: &[u8; 25]) -> u32 {
-    let mut slots = u32::from(side[BAR] > 0) << BAR;
+    u32::from(side[BAR] > 0) << BAR | points_with::<1>(side)
+}
+
+/// The points, without the bar, that hold at least `N` checkers, one bit each.
+pub(super) fn points_with<const N: u8>(side: &[u8; 25]) -> u32 {
+    let mut slots = 0;
     for (i, points) in points(side).into_iter().enumerate() {
-        // Bit 8k is set when byte k is not zero.
-        let bits = ((points + eight(0x7f)) >> 7) & eight(1);
+        // Bit 8k is set when byte k is at least N.
+        let bits = ((points + eight(0x80 - N)) >> 7) & eight(1);
         // The product moves bit 8k to bit 56 + k: by 56 - 7k.
         let gathered = bits.wrapping_mul(0x0102_0408_1020_4080) >> 56;
         slots |= (gathered as u32) << (8 * i);
@@ -35,6 +40,11 @@ pub(super) fn checkers(side: &[u8; 25]) -> u8 {
     // The highest byte of the product is the sum of all bytes.
     let on_points = (a + b + c).wrapping_mul(eight(1)) >> 56;
     on_points as u8 + side[BAR]
+}
+
+/// The points of a side, one bit each, as the other side counts them: slot `i` becomes `23 - i`.
+pub(super) fn seen_by_other(points: u32) -> u32 {
+    points.reverse_bits() >> (32 - BAR)
 }
 
 /// The slot of the rearmost checker, 24 for the bar; `None` when all are off.
@@ -52,6 +62,11 @@ mod tests {
         for side in positions().iter().flat_map(|position| [*position.own(), *position.other()]) {
             let slots = (0..25).filter(|&slot| side[slot] > 0).map(|slot| 1 << slot).sum::<u32>();
             assert_eq!(occupied(&side), slots);
+            let points =
+                |least| (0..24).filter(|&slot| side[slot] >= least).map(|slot| 1 << slot).sum::<u32>();
+            assert_eq!((points_with::<2>(&side), points_with::<3>(&side)), (points(2), points(3)));
+            let seen = (0..24).filter(|&slot| side[23 - slot] >= 2).map(|slot| 1 << slot).sum::<u32>();
+            assert_eq!(seen_by_other(points(2)), seen);
             assert_eq!(checkers(&side), side.iter().sum::<u8>());
             assert_eq!(rearmost(&side), side.iter().rposition(|&n| n > 0).map(|slot| slot as u32));
         }

@@ -1,0 +1,152 @@
+//! The inputs of our own networks.
+//!
+//! Read here how they are laid out, then `structure` (what a side's own checkers tell), `contest` (what they tell together
+//! with the other side's), `crunch` (what matters when a side has hardly a checker left to play with) and `race`.
+
+mod contest;
+mod crunch;
+mod race;
+mod structure;
+#[cfg(test)]
+mod tests;
+
+use ludus_games::Backgammon;
+use ludus_games::backgammon::{BackgammonChances, CHECKERS, Position};
+
+use super::board::Board;
+use super::classes::{PositionClass, possible};
+use super::found::{Found, SLOTS};
+use crate::input_set::{InputSet, Inputs};
+
+/// Inputs of our own design: the checkers of each slot as in GNU Backgammon, and measures of what a strong player looks
+/// at. A network of one hidden layer gets for nothing whatever is a sum over slots; so the measures are those that are not
+/// (shots, blockades, anchors, products of such), or that sum up a whole side so that learning starts from a good place.
+/// Numbers on which the result depends by an S or a step come as hats (see `Found::hats`): a row of units of which at most
+/// two are not zero, so that they cost as much as two inputs. 382 inputs for contact, 450 for crashed positions, 336 for
+/// races. Some 80 are not zero in contact.
+///
+/// Each side's block comes with the facts that depend on its checkers alone, that of the side on roll first: in the
+/// positions after the plays of one roll it rarely changes.
+///
+/// Contact and crashed positions, the side on roll and then the other side:
+///
+/// | inputs | what |
+/// |---|---|
+/// | 0..=99 | slots: the 24 points and the bar, four a slot: just 1 checker, just 2, at least 3, half the number beyond 3 |
+/// | 100..=113 | what its checkers tell alone: table in `structure` |
+/// | 114..=227 | the same for the other side, its points counted from its own end |
+/// | 228..=288 | what the side on roll may hope and fear from the other: table in `contest` |
+/// | 289..=349 | the other side: the same |
+/// | 350..=381 | the race and the gammons, for both: table in `contest` |
+/// | 382..=415 | crashed positions only, the side on roll: table in `crunch` |
+/// | 416..=449 | the other side: the same |
+///
+/// Races:
+///
+/// | inputs | what |
+/// |---|---|
+/// | 0..=99 | slots, as above (the bar is never used) |
+/// | 100..=129 | the side on roll: table in `race` |
+/// | 130..=259 | the other side: the same |
+/// | 260..=335 | both together: table in `race` |
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Ludus1;
+
+/// Inputs of a side's own in contact.
+const SIDE: usize = SLOTS + structure::UNITS;
+/// First input of the contest of the side on roll.
+const CONTEST: usize = 2 * SIDE;
+/// First input that tells of both sides alike.
+const JOINT: usize = CONTEST + 2 * contest::UNITS;
+/// Inputs of contact positions.
+const CONTACT: usize = JOINT + contest::JOINT_UNITS;
+/// Inputs of crashed positions.
+const CRASHED: usize = CONTACT + 2 * crunch::UNITS;
+/// Most inputs that are not zero: those of the slots, two for each checker at most, and all others.
+const MOST: usize = 4 * CHECKERS as usize + CRASHED - 2 * SLOTS;
+
+impl InputSet<Backgammon> for Ludus1 {
+    fn name(&self) -> &'static str {
+        "ludus-1"
+    }
+
+    fn classes(&self) -> &'static [&'static str] {
+        &PositionClass::NAMES
+    }
+
+    fn width(&self, class: usize) -> usize {
+        match PositionClass::ALL[class] {
+            PositionClass::Contact => CONTACT,
+            PositionClass::Crashed => CRASHED,
+            PositionClass::Race => race::WIDTH,
+        }
+    }
+
+    fn class(&self, position: &Position) -> Option<usize> {
+        PositionClass::of(position).map(|class| class as usize)
+    }
+
+    fn write(&self, class: usize, position: &Position, inputs: &mut Inputs) {
+        let [own, other] = &Board::both(position);
+        match PositionClass::ALL[class] {
+            PositionClass::Race => Found::write(inputs, race::MOST, |found| race::write(found, own, other)),
+            class => Found::write(inputs, MOST, |found| {
+                for (first, board) in [(0, own), (SIDE, other)] {
+                    found.slots(first, board);
+                    structure::write(found, first + SLOTS, board);
+                }
+                contest::write(found, CONTEST, JOINT, own, other);
+                if class == PositionClass::Crashed {
+                    crunch::write(found, CONTACT, own, other);
+                    crunch::write(found, CONTACT + crunch::UNITS, other, own);
+                }
+            }),
+        }
+    }
+
+    fn possible(&self, class: usize, position: &Position, chances: BackgammonChances) -> BackgammonChances {
+        possible(PositionClass::ALL[class], position, chances)
+    }
+}
+
+/// Checkers on the points of `zone`.
+#[inline(always)]
+fn men_in(board: &Board<'_>, zone: std::ops::Range<usize>) -> u32 {
+    board.count[zone].iter().map(|&n| u32::from(n)).sum()
+}
+
+/// Pips that a side's checkers still have to go.
+#[inline(always)]
+fn pips(board: &Board<'_>) -> u32 {
+    board.stacks().map(|(slot, n)| n * (slot + 1)).sum()
+}
+
+/// Pips to bring all checkers home.
+#[inline(always)]
+fn pips_home(board: &Board<'_>) -> u32 {
+    board.stacks().map(|(slot, n)| n * slot.saturating_sub(5)).sum()
+}
+
+/// A guess at the rolls that a side needs to bear off, with `pips` to go: those that the pips take, 7 of which are wasted,
+/// but no fewer than its checkers take.
+#[inline(always)]
+fn rolls_off(board: &Board<'_>, pips: u32) -> f32 {
+    let by_pips = (pips + 7) as f32 * (6.0 / 49.0);
+    let by_men = f32::from(board.left) * 0.465;
+    by_pips.max(by_men)
+}
+
+/// The rolls by which a side, with `pips_home` to bring home and no checker off, will be late to save the gammon; negative
+/// when it has rolls to spare.
+#[inline(always)]
+fn late_for_gammon(pips_home: u32, other_rolls_off: f32) -> f32 {
+    (pips_home + 4) as f32 * (6.0 / 49.0) - other_rolls_off
+}
+
+/// How far a side is ahead in the race, in standard deviations of the difference to come. A roll's pips have a variance of
+/// 18.6, so a side that goes 49/6 pips a roll adds up 2.3 a pip; `lead` are the pips that it is ahead, half a roll for being
+/// on roll included.
+#[inline(always)]
+fn race_score(lead: f32, all_pips: f32) -> f32 {
+    lead / (2.3 * all_pips + 10.0).sqrt()
+}

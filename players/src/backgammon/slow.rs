@@ -1,0 +1,183 @@
+//! What the input sets measure, once more: by loops over all rolls and all steps, slow and plain, to test them against.
+
+use ludus_games::Game;
+use ludus_games::backgammon::Position;
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::{Rng, SeedableRng};
+
+use super::PositionClass;
+use super::tests::positions;
+use crate::input_set::{InputSet, Inputs};
+
+/// A side's checkers by slot.
+pub(super) type Side = [u8; 25];
+
+/// All 36 rolls.
+pub(super) fn rolls() -> impl Iterator<Item = (usize, usize)> {
+    (1..=6).flat_map(|a| (1..=6).map(move |b| (a, b)))
+}
+
+/// The dice of a roll, a double four times.
+pub(super) fn dice((a, b): (usize, usize)) -> Vec<usize> {
+    if a == b { vec![a; 4] } else { vec![a, b] }
+}
+
+/// Positions of every class, in which games go on: some from games of random plays, with checkers on the bar, and some
+/// with checkers put down at random, crashed and borne off ones among them.
+pub(super) fn varied() -> Vec<Position> {
+    let mut varied: Vec<Position> = positions().into_iter().step_by(13).collect();
+    let mut rng = ChaCha8Rng::seed_from_u64(5);
+    let mut below = |n: usize| rng.next_u32() as usize % n;
+    while varied.len() < 4000 {
+        // The checkers of a side stand within a window of their own, which may be anywhere and of any size, one by one or
+        // two by two, some on the ace and the deuce point; in a race the other side's window ends before them.
+        let mut sides = [[0; 25]; 2];
+        let racing = below(2) == 0;
+        let mut limit = if racing { 23 } else { 25 };
+        for side in &mut sides {
+            let low = below(limit);
+            let size = 1 + below(limit - low);
+            let (together, heap) = (1 + below(3), below(4));
+            for _ in 0..[15, 15, 1 + below(15)][below(3)] / together {
+                side[if below(12) < heap { below(2) } else { low + below(size) }] += together as u8;
+            }
+            limit = if racing { 23 - side.iter().rposition(|&n| n > 0).unwrap_or(0) } else { 25 };
+        }
+        if racing {
+            sides.swap(0, below(2));
+        }
+        // And some primes.
+        if !racing && below(4) == 0 {
+            let low = below(16);
+            sides[0] = std::array::from_fn(|slot| if (low..low + 6).contains(&slot) { 2 } else { 0 });
+            sides[0][below(20) + 5] += 3;
+            sides.swap(0, below(2));
+        }
+        let [own, mut other] = sides;
+        (0..24).filter(|&slot| own[slot] > 0).for_each(|slot| other[23 - slot] = 0);
+        varied.extend(Position::new(own, other).ok().filter(|position| position.payoff().is_none()));
+    }
+    varied.retain(|position| position.payoff().is_none());
+    varied
+}
+
+/// What the plays of a roll can hit.
+#[derive(Default)]
+pub(super) struct Reached {
+    /// Slots of the hitter where a play hits.
+    pub slots: [bool; 24],
+    /// The most blots that one play hits.
+    pub most: u32,
+}
+
+/// Plays a roll in every way and any number of its dice.
+pub(super) fn reached(hitter: &Side, target: &Side, roll: (usize, usize)) -> Reached {
+    let mut reached = Reached::default();
+    play(*hitter, *target, &dice(roll), &mut Vec::new(), &mut reached);
+    reached
+}
+
+fn play(hitter: Side, target: Side, dice: &[usize], hit: &mut Vec<usize>, reached: &mut Reached) {
+    reached.most = reached.most.max(hit.len() as u32);
+    hit.iter().for_each(|&slot| reached.slots[slot] = true);
+    for (i, &die) in dice.iter().enumerate() {
+        if i > 0 && dice[i - 1] == die {
+            continue;
+        }
+        for from in die..25 {
+            let must_enter = hitter[24] > 0 && from != 24;
+            if hitter[from] == 0 || must_enter || target[23 - (from - die)] > 1 {
+                continue;
+            }
+            let (to, mut hitter, mut target) = (from - die, hitter, target);
+            hitter[from] -= 1;
+            hitter[to] += 1;
+            let hits = target[23 - to] == 1;
+            if hits {
+                target[23 - to] = 0;
+                hit.push(to);
+            }
+            let mut rest = dice.to_vec();
+            rest.remove(i);
+            play(hitter, target, &rest, hit, reached);
+            if hits {
+                hit.pop();
+            }
+        }
+    }
+}
+
+/// Whether a square ahead of a checker on `slot` is made by `other`.
+fn made(slot: usize, distance: usize, other: &Side) -> bool {
+    distance <= 12 && distance <= slot && slot - distance < 24 && other[23 - (slot - distance)] >= 2
+}
+
+/// Rolls that take a checker on `slot` past the furthest point ahead.
+pub(super) fn escapes(slot: usize, other: &Side) -> u32 {
+    let Some(furthest) = (1..=12).rev().find(|&distance| made(slot, distance, other)) else { return 36 };
+    count(|roll| {
+        let dice = dice(roll);
+        [dice.clone(), dice.into_iter().rev().collect()]
+            .iter()
+            .any(|dice| walk(slot, dice, other).0 > furthest)
+    })
+}
+
+/// Rolls that a checker on `slot` can play two dice of.
+pub(super) fn runs(slot: usize, other: &Side) -> u32 {
+    count(|(a, b)| [[a, b], [b, a]].iter().any(|dice| walk(slot, dice, other).1 == 2))
+}
+
+/// How far a checker on `slot` gets with dice in this order, and with how many of them.
+fn walk(slot: usize, dice: &[usize], other: &Side) -> (usize, usize) {
+    let (mut distance, mut played) = (0, 0);
+    for die in dice {
+        if made(slot, distance + die, other) {
+            break;
+        }
+        distance += die;
+        played += 1;
+    }
+    (distance, played)
+}
+
+/// The rolls of 36 with which something is so.
+pub(super) fn count(holds: impl Fn((usize, usize)) -> bool) -> u32 {
+    rolls().filter(|&roll| holds(roll)).count() as u32
+}
+
+/// Checks an input set against its slow version on varied positions: ascending and within the width, without zeros, the
+/// same whatever was written before, and of the expected values. Every input of every class must come up, except those
+/// that `unused` tells.
+pub(super) fn check<G: Game<State = Position>>(
+    set: &impl InputSet<G>,
+    slow: impl Fn(PositionClass, &Position) -> Vec<f64>,
+    unused: impl Fn(PositionClass) -> Vec<usize>,
+) {
+    let mut used: Vec<Vec<usize>> = (0..3).map(|class| vec![0; set.width(class)]).collect();
+    let mut inputs = Inputs::default();
+    for position in varied() {
+        let class = set.class(&position).unwrap();
+        set.write(class, &position, &mut inputs);
+        let mut again = Inputs::default();
+        set.write(class, &position, &mut again);
+        assert_eq!(inputs, again);
+        assert!(inputs.indices.is_sorted_by(|a, b| a < b), "{:?}", inputs.indices);
+        assert!(inputs.values.iter().all(|value| *value != 0.0 && value.is_finite()));
+        let mut dense = vec![0.0; set.width(class)];
+        for (&index, &value) in inputs.indices.iter().zip(&inputs.values) {
+            dense[usize::from(index)] = f64::from(value);
+            used[class][usize::from(index)] += 1;
+        }
+        let expected = slow(PositionClass::ALL[class], &position);
+        assert_eq!(dense.len(), expected.len());
+        for (index, (found, expected)) in dense.iter().zip(&expected).enumerate() {
+            let place = format!("input {index} of {} in {position:?}", set.classes()[class]);
+            assert!((found - expected).abs() < 2e-5, "{place} is {found}, not {expected}");
+        }
+    }
+    for (class, used) in used.into_iter().enumerate() {
+        let never: Vec<usize> = (0..used.len()).filter(|&index| used[index] == 0).collect();
+        assert_eq!(never, unused(PositionClass::ALL[class]), "inputs of {} never used", set.classes()[class]);
+    }
+}
