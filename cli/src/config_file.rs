@@ -19,19 +19,28 @@ pub fn read(path: &Path) -> Result<RunConfig> {
 /// What two configurations say differently, as `learn.lambda is 0.3 there and 0.5 here`; empty when they agree.
 pub fn differences(there: &RunConfig, here: &RunConfig) -> String {
     let (there, here) = (keys(there), keys(here));
-    let different = there.iter().zip(&here).filter(|(there, here)| there != here);
-    let texts: Vec<String> = different
-        .map(|((key, there), (_, here))| format!("{key} is {there} there and {here} here"))
-        .collect();
+    let value = |keys: &[(String, String)], wanted: &String| {
+        keys.iter().find(|(key, _)| key == wanted).map_or("not set".into(), |(_, value)| value.clone())
+    };
+    // Phases and their keys may be missing in one of the two.
+    let only_here = here.iter().filter(|(key, _)| there.iter().all(|(other, _)| other != key));
+    let all = there.iter().chain(only_here).map(|(key, _)| (key, value(&there, key), value(&here, key)));
+    let different = all.filter(|(_, there, here)| there != here);
+    let texts: Vec<String> =
+        different.map(|(key, there, here)| format!("{key} is {there} there and {here} here")).collect();
     texts.join(", ")
 }
 
-/// Every key with its value. The keys of all configurations are the same, in the same order.
+/// Every key with its value, those of the phases with the phase's index: `phases 1.lambda`.
 fn keys(config: &RunConfig) -> Vec<(String, String)> {
     let mut section = String::new();
+    let mut phases = 0;
     let mut keys = Vec::new();
     for line in config.to_toml().lines().filter(|line| !line.starts_with('#')) {
-        if let Some(name) = line.strip_prefix('[').and_then(|line| line.strip_suffix(']')) {
+        if let Some(name) = line.strip_prefix("[[").and_then(|line| line.strip_suffix("]]")) {
+            phases += 1;
+            section = format!("{name} {phases}.");
+        } else if let Some(name) = line.strip_prefix('[').and_then(|line| line.strip_suffix(']')) {
             section = format!("{name}.");
         } else if let Some((key, value)) = line.split_once(" = ") {
             keys.push((format!("{section}{key}"), value.to_owned()));
@@ -42,6 +51,8 @@ fn keys(config: &RunConfig) -> Vec<(String, String)> {
 
 #[cfg(test)]
 mod tests {
+    use ludus_config::Phase;
+
     use super::*;
 
     #[test]
@@ -57,5 +68,19 @@ mod tests {
                 there.seed, there.learn.lambda
             )
         );
+    }
+
+    #[test]
+    fn phases_differ_by_their_keys_also_where_one_is_missing() {
+        let phase = |from_games, lambda| Phase { from_games, lambda, ..Phase::default() };
+        let with = |phases| RunConfig { phases, ..RunConfig::default() };
+        let there = with(vec![phase(5, Some(0.5)), phase(9, None)]);
+        let here = with(vec![phase(5, None), phase(8, Some(1.0))]);
+        assert_eq!(
+            differences(&there, &here),
+            "phases 1.lambda is 0.5 there and not set here, phases 2.from_games is 9 there and 8 here, \
+             phases 2.lambda is not set there and 1.0 here"
+        );
+        assert_eq!(differences(&with(vec![]), &there).matches("not set there").count(), 3);
     }
 }

@@ -1,161 +1,8 @@
-//! What the commands show of runs and versions: as JSON for scripts, with the names of the HTTP API, and in words.
+//! What the commands show of runs and versions: in words, and as JSON for scripts, which is that of the HTTP API.
 
-use std::collections::BTreeMap;
+use ludus_proto::v1::{ClassLoss, GateStatus, RunStatus};
 
-use ludus_proto::v1::{ClassLoss, GateStatus, Progress, RunStatus, VersionInfo};
-use serde::Serialize;
-
-/// A run.
-#[derive(Debug, Serialize)]
-pub struct RunJson {
-    run: String,
-    game: String,
-    state: String,
-    created_at: u64,
-    latest_version: Option<u64>,
-    champion: Option<u64>,
-    workers: u32,
-    self_play: AccountsJson,
-    /// Accepted games the trainer has not trained on yet.
-    backlog: u64,
-    #[serde(flatten)]
-    training: TrainingJson,
-    gate: Option<GateJson>,
-    /// Only of a single run.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    config: Option<String>,
-}
-
-/// issued = accepted + leased + void.
-#[derive(Debug, Serialize)]
-struct AccountsJson {
-    issued: u64,
-    accepted: u64,
-    leased: u64,
-    void: u64,
-}
-
-/// What the trainer has done.
-#[derive(Debug, Serialize)]
-struct TrainingJson {
-    /// Games trained on, each once.
-    games: u64,
-    positions: u64,
-    steps: u64,
-    expired: u64,
-    skipped_steps: u64,
-    /// Mean loss, by position class.
-    losses: BTreeMap<String, f64>,
-}
-
-#[derive(Debug, Serialize)]
-struct GateJson {
-    candidate: u64,
-    opponent: String,
-    pairs: u64,
-    limit: u64,
-    ppg: f64,
-    ppg_low: f64,
-    ppg_high: f64,
-    e_better: f64,
-    e_worse: f64,
-    verdict: String,
-    reason: String,
-}
-
-/// A version.
-#[derive(Debug, Serialize)]
-pub struct VersionJson {
-    version: u64,
-    state: String,
-    sha256: String,
-    parent: Option<String>,
-    size: u64,
-    published_at: u64,
-    #[serde(flatten)]
-    training: TrainingJson,
-    gate: Option<GateJson>,
-}
-
-impl RunJson {
-    /// With the configuration when `whole`.
-    pub fn new(run: &RunStatus, whole: bool) -> Self {
-        let some = |version| Some(version).filter(|version| *version > 0);
-        RunJson {
-            run: run.run.clone(),
-            game: run.game.clone(),
-            state: run.state.clone(),
-            created_at: run.created_at,
-            latest_version: some(run.latest_version),
-            champion: some(run.champion),
-            workers: run.workers,
-            self_play: AccountsJson {
-                issued: run.issued,
-                accepted: run.accepted,
-                leased: run.leased,
-                void: run.void,
-            },
-            backlog: run.backlog,
-            training: run.progress.clone().unwrap_or_default().into(),
-            gate: run.gate.as_ref().map(GateJson::from),
-            config: whole.then(|| run.config.clone()),
-        }
-    }
-}
-
-impl From<&VersionInfo> for VersionJson {
-    fn from(version: &VersionInfo) -> Self {
-        VersionJson {
-            version: version.version,
-            state: version.state.clone(),
-            sha256: hex(&version.sha256),
-            parent: Some(hex(&version.parent)).filter(|parent| !parent.is_empty()),
-            size: version.size,
-            published_at: version.published_at,
-            training: version.progress.clone().unwrap_or_default().into(),
-            gate: version.gate.as_ref().map(GateJson::from),
-        }
-    }
-}
-
-impl From<Progress> for TrainingJson {
-    fn from(progress: Progress) -> Self {
-        TrainingJson {
-            games: progress.games,
-            positions: progress.positions,
-            steps: progress.steps,
-            expired: progress.expired,
-            skipped_steps: progress.skipped_steps,
-            losses: progress.losses.into_iter().map(|loss| (loss.class, loss.loss)).collect(),
-        }
-    }
-}
-
-impl From<&GateStatus> for GateJson {
-    fn from(gate: &GateStatus) -> Self {
-        GateJson {
-            candidate: gate.candidate,
-            opponent: opponent(gate),
-            pairs: gate.pairs,
-            limit: gate.limit,
-            ppg: gate.ppg,
-            ppg_low: gate.ppg_low,
-            ppg_high: gate.ppg_high,
-            e_better: gate.e_better,
-            e_worse: gate.e_worse,
-            verdict: gate.verdict.clone(),
-            reason: gate.reason.clone(),
-        }
-    }
-}
-
-/// Whom the candidate has to beat: the champion, or the baseline that stands in for one.
-pub fn opponent(gate: &GateStatus) -> String {
-    match gate.opponent {
-        0 => "random".into(),
-        version => format!("v{version}"),
-    }
-}
+pub use ludus_coordinator::json::{RunJson, VersionJson, hex, opponent};
 
 /// A gate in a few words: `v3 against v1: 1,204 pairs, e+ 3.20, e- 0.10, ppg +0.021 [-0.010, +0.060]`. The e-values are
 /// the evidence that the candidate is better, and that it is not.
@@ -183,6 +30,15 @@ pub fn version_or_none(version: u64) -> String {
     if version == 0 { "-".into() } else { format!("v{version}") }
 }
 
+/// The phase of a run that has several: `phase 1, the next from 5,000,000 games`.
+pub fn phase_in_words(run: &RunStatus) -> Option<String> {
+    match (run.phase, run.next_phase) {
+        (0, 0) => None,
+        (phase, 0) => Some(format!("phase {phase}, the last")),
+        (phase, games) => Some(format!("phase {phase}, the next from {} games", grouped(games))),
+    }
+}
+
 /// The losses by class: `contact 0.0213, race 0.0180`, or `-` before the first checkpoint.
 pub fn losses_in_words(losses: &[ClassLoss]) -> String {
     if losses.is_empty() {
@@ -190,11 +46,6 @@ pub fn losses_in_words(losses: &[ClassLoss]) -> String {
     }
     let classes = losses.iter().map(|loss| format!("{} {:.4}", loss.class, loss.loss));
     classes.collect::<Vec<_>>().join(", ")
-}
-
-/// Bytes as hexadecimal digits.
-pub fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// A number with its digits in groups of three: `1,234,567`.
@@ -219,6 +70,15 @@ mod tests {
         assert_eq!(losses_in_words(&[]), "-");
         let loss = |class: &str| ClassLoss { class: class.into(), loss: 0.5, positions: 1 };
         assert_eq!(losses_in_words(&[loss("contact"), loss("race")]), "contact 0.5000, race 0.5000");
+    }
+
+    #[test]
+    fn a_run_without_phases_has_nothing_to_say_of_them() {
+        let words =
+            |phase, next_phase| phase_in_words(&RunStatus { phase, next_phase, ..RunStatus::default() });
+        assert_eq!(words(0, 0), None);
+        assert_eq!(words(0, 3_000_000).as_deref(), Some("phase 0, the next from 3,000,000 games"));
+        assert_eq!(words(2, 0).as_deref(), Some("phase 2, the last"));
     }
 
     #[test]

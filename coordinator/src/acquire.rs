@@ -2,12 +2,13 @@
 
 use ludus_players::weight_file::Digest;
 use ludus_proto::v1::acquire_reply::Answer;
-use ludus_proto::v1::{AcquireRequest, FetchWeightsRequest, Lease, ReleaseRequest, Wait};
+use ludus_proto::v1::{AcquireRequest, FetchWeightsRequest, Lease, ReleaseRequest, SeriesKind, Wait};
 
 use crate::CoordinatorError;
 use crate::book::{Book, Run, Series};
 use crate::coordinator::Shared;
 use crate::leases::{Issue, LeaseId, Millis};
+use crate::phases::{self, LEARNING};
 use crate::roster::Portion;
 use crate::series::{gate_players, self_players};
 use crate::store::write::Writer;
@@ -15,6 +16,9 @@ use crate::turns::{Offer, Work};
 
 /// How long a worker waits that finds nothing to do.
 const WAIT_MILLISECONDS: u32 = 500;
+/// Share of the learning games' time for games of earlier phases that got lost, where their kind has none of its own
+/// any more. They are few.
+const LOST_SHARE: f64 = 0.05;
 
 impl Shared {
     /// Games for a worker, or why there are none.
@@ -24,12 +28,10 @@ impl Shared {
         state.roster.greet(&request.worker, now);
         let (offers, why_not) = offers(state.book(), request, now)?;
         for offer in state.turns.order(offers) {
-            let run = run_of(offer.work);
-            let Some(leases) = state.book().runs.get(&run).map(|run| run.config.leases.clone()) else {
-                continue;
-            };
-            let portion =
-                state.roster.portion(&request.worker, offer.work, request.games_per_second, &leases);
+            let Some(run) = state.book().runs.get(&offer.work.run()) else { continue };
+            let (leases, phase) = (run.config.leases.clone(), phase_of(run, offer.work));
+            let work = (offer.work, phase);
+            let portion = state.roster.portion(&request.worker, work, request.games_per_second, &leases);
             let issue = Issue {
                 // SQLite's integers have a sign.
                 token: rand::random::<u64>() >> 1,
@@ -81,10 +83,9 @@ pub(crate) fn check_worker_name(name: &str) -> Result<(), CoordinatorError> {
     ))
 }
 
-fn run_of(work: Work) -> crate::book::RunId {
-    match work {
-        Work::SelfPlay(run) | Work::Gate(run) => run,
-    }
+/// The phase whose pace a lease is measured by. Gates are the same in all.
+fn phase_of(run: &Run, work: Work) -> u32 {
+    if work.kind() == SeriesKind::Gate { 0 } else { run.phase() }
 }
 
 /// What this worker could do, and why there is not more.
@@ -118,9 +119,15 @@ fn offers(
                 if gate_has_games(run, now) {
                     offers.push(Offer { work: Work::Gate(run.id), share });
                 }
-                match self_play_waits(run) {
-                    None => offers.push(Offer { work: Work::SelfPlay(run.id), share: 1.0 - share }),
-                    Some(reason) => why_not = format!("run {}: {reason}", run.name),
+                if let Some(reason) = learning_waits(run) {
+                    why_not = format!("run {}: {reason}", run.name);
+                    continue;
+                }
+                for kind in LEARNING {
+                    if let Some(of_learning) = learning_share(run, kind, now) {
+                        let share = (1.0 - share) * of_learning;
+                        offers.push(Offer { work: Work::of(run.id, kind), share });
+                    }
                 }
             }
         }
@@ -131,13 +138,23 @@ fn offers(
     }
 }
 
-/// Why no self-play is handed out, if none is.
-fn self_play_waits(run: &Run) -> Option<String> {
+/// Why no games to learn from are handed out, if none are.
+fn learning_waits(run: &Run) -> Option<String> {
     if run.latest() == 0 {
         return Some("the trainer has not published its first weights yet".into());
     }
     let (backlog, limit) = (run.backlog(), run.config.leases.backlog_games);
     (backlog >= limit).then(|| format!("the trainer is {backlog} games behind, and the limit is {limit}"))
+}
+
+/// The share of a kind of games to learn from; `None` when there are none to be played.
+fn learning_share(run: &Run, kind: SeriesKind, now: Millis) -> Option<f64> {
+    let share = phases::share(run, kind);
+    let lost = || {
+        let series = run.learning.iter().filter(|series| series.settings.kind() == kind);
+        series.flat_map(|series| series.book.blocks().values()).any(|block| block.is_free(now))
+    };
+    if share > 0.0 { Some(share) } else { lost().then_some(LOST_SHARE) }
 }
 
 /// Whether there are games of the gate to be played: missing ones, or new ones within the pair limit.
@@ -158,41 +175,49 @@ fn grant(
     portion: Portion,
     issue: Issue,
 ) -> rusqlite::Result<Option<Lease>> {
-    let Some(run) = book.runs.get_mut(&run_of(work)) else { return Ok(None) };
-    let (players, limit) = match (work, &run.gate) {
-        (Work::SelfPlay(_), _) => (self_players(run), u64::MAX),
-        (Work::Gate(_), Some(gate)) => (gate_players(run, gate), 2 * gate.fold.rule().limit_pairs),
-        (Work::Gate(_), None) => return Ok(None),
+    let Some(run) = book.runs.get_mut(&work.run()) else { return Ok(None) };
+    let (players, limit) = match (work.kind(), &run.gate) {
+        (SeriesKind::Gate, Some(gate)) => (gate_players(run, gate), 2 * gate.fold.rule().limit_pairs),
+        (SeriesKind::Gate, None) => return Ok(None),
+        _ => (self_players(run), u64::MAX),
     };
-    let series = match (work, &mut run.gate) {
-        (Work::Gate(_), Some(gate)) => &mut gate.series,
-        _ => &mut run.self_play,
+    let phase = run.phase();
+    // Those of earlier phases come first and hand out nothing new.
+    let mut series: Vec<&mut Series> = match (work.kind(), &mut run.gate) {
+        (SeriesKind::Gate, Some(gate)) => vec![&mut gate.series],
+        (kind, _) => run.learning.iter_mut().filter(|series| series.settings.kind() == kind).collect(),
     };
-    let lease = match series.book.reissue(issue.clone()) {
-        Some(lease) => lease,
+    let again = series
+        .iter_mut()
+        .enumerate()
+        .find_map(|(place, series)| Some((place, series.book.reissue(issue.clone())?)));
+    let (place, lease) = match again {
+        Some(again) => again,
         None => {
-            let left = limit.saturating_sub(series.book.next());
+            let newest = series.len().checked_sub(1);
+            let holds =
+                |place: &usize| work.kind() == SeriesKind::Gate || series[*place].settings.phase == phase;
+            let (Some(place), Some(players)) = (newest.filter(holds), players) else { return Ok(None) };
+            let series = &mut series[place].book;
+            let left = limit.saturating_sub(series.next());
             let count = portion.games.min(u32::try_from(left).unwrap_or(u32::MAX));
             let lease = book.next_lease;
-            let Some(players) = players else { return Ok(None) };
-            if !series.book.issue(lease, count, players, issue) {
+            if !series.issue(lease, count, players, issue) {
                 return Ok(None);
             }
             book.next_lease += 1;
             writer.next_lease(book.next_lease)?;
-            lease
+            (place, lease)
         }
     };
-    writer.series(series, lease)?;
-    Ok(describe(run, work, lease))
+    writer.series(series[place], lease)?;
+    let series = series[place].settings.id;
+    Ok(describe(run, series, lease))
 }
 
 /// The lease as the worker sees it.
-fn describe(run: &Run, work: Work, lease: LeaseId) -> Option<Lease> {
-    let series = match work {
-        Work::SelfPlay(_) => &run.self_play,
-        Work::Gate(_) => &run.gate.as_ref()?.series,
-    };
+fn describe(run: &Run, series: u64, lease: LeaseId) -> Option<Lease> {
+    let series = run.series().find(|found| found.settings.id == series)?;
     let block = series.book.blocks().get(&lease)?;
     Some(Lease {
         id: lease,

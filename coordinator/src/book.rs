@@ -6,10 +6,10 @@ use std::str::FromStr;
 
 use ludus_config::RunConfig;
 use ludus_players::weight_file::Digest;
-use ludus_proto::v1::{GateStatus, PlayerRef, Progress, Series as SeriesSettings};
+use ludus_proto::v1::{GateStatus, PlayerRef, Progress, Series as SeriesSettings, SeriesKind};
 
 use crate::gate::{Gate, Prefix};
-use crate::leases::{LeaseId, SeriesBook};
+use crate::leases::{Accounting, LeaseId, SeriesBook};
 
 /// Identifies a run in this folder; people use its name.
 pub(crate) type RunId = i64;
@@ -59,7 +59,9 @@ pub(crate) struct Run {
     pub trainer: String,
     /// What it reported last.
     pub progress: Progress,
-    pub self_play: Series,
+    /// Every series of games to learn from, oldest first. Those of the last one's phase hand out new games; of those
+    /// of earlier phases only the games that are still out may come in.
+    pub learning: Vec<Series>,
     /// The gate in progress.
     pub gate: Option<GateMatch>,
     /// The series of decided gates that still have blocks out, so that late games are recognised.
@@ -126,9 +128,25 @@ impl Run {
         self.versions.get(usize::try_from(number.checked_sub(1)?).ok()?)
     }
 
+    /// The phase that holds.
+    pub(crate) fn phase(&self) -> u32 {
+        self.learning.last().map_or(0, |series| series.settings.phase)
+    }
+
+    /// The numbers of the games to learn from, of all phases.
+    pub(crate) fn accounting(&self) -> Accounting {
+        self.learning.iter().map(|series| series.book.accounting()).sum()
+    }
+
+    /// Of these, the numbers of one kind.
+    pub(crate) fn accounting_of(&self, kind: SeriesKind) -> Accounting {
+        let series = self.learning.iter().filter(|series| series.settings.kind() == kind);
+        series.map(|series| series.book.accounting()).sum()
+    }
+
     /// Games accepted for training.
     pub(crate) fn accepted(&self) -> u64 {
-        self.self_play.book.accounting().accepted
+        self.accounting().accepted
     }
 
     /// Accepted games that the trainer has neither trained on nor dropped for their age.
@@ -136,16 +154,16 @@ impl Run {
         self.accepted().saturating_sub(self.progress.games + self.progress.expired)
     }
 
-    /// Every series that has blocks out.
+    /// Every series that may have blocks out.
     pub(crate) fn series(&self) -> impl Iterator<Item = &Series> {
         let gate = self.gate.iter().map(|gate| &gate.series);
-        std::iter::once(&self.self_play).chain(gate).chain(&self.past_matches)
+        self.learning.iter().chain(gate).chain(&self.past_matches)
     }
 
     /// The same, to be changed.
     pub(crate) fn series_mut(&mut self) -> impl Iterator<Item = &mut Series> {
         let gate = self.gate.iter_mut().map(|gate| &mut gate.series);
-        std::iter::once(&mut self.self_play).chain(gate).chain(&mut self.past_matches)
+        self.learning.iter_mut().chain(gate).chain(&mut self.past_matches)
     }
 }
 

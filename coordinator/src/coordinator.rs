@@ -13,12 +13,11 @@ use ludus_stream::StreamHome;
 use tokio::sync::Notify;
 
 use crate::CoordinatorError;
-use crate::book::{Run, Series};
-use crate::leases::SeriesBook;
+use crate::book::Run;
 use crate::state::State;
 use crate::store::write::EndReason;
 use crate::store::{Folder, WeightFolder};
-use crate::{clock, condition, gatekeeper, series, status};
+use crate::{clock, condition, gatekeeper, phases, status};
 
 /// What a coordinator needs to know.
 #[derive(Clone)]
@@ -196,8 +195,7 @@ impl Shared {
         if runs.values().any(|run| run.name == name) {
             return Err(CoordinatorError::RunExists { name });
         }
-        let settings = series::self_play(&config, state.book().next_series);
-        let run = Run {
+        let mut run = Run {
             id,
             name: name.clone(),
             stream: stream_name(&name),
@@ -210,17 +208,15 @@ impl Shared {
             fence: 0,
             trainer: String::new(),
             progress: Progress::default(),
-            self_play: Series { settings, book: SeriesBook::default() },
+            learning: Vec::new(),
             gate: None,
             past_matches: Vec::new(),
             decided: Default::default(),
             refusals: Default::default(),
         };
         state.step(|book, writer| {
-            book.next_series += 1;
-            writer.next_series(book.next_series)?;
             writer.new_run(&run)?;
-            writer.new_series(id, &run.self_play)?;
+            phases::begin(&mut run, writer, &mut book.next_series, 0)?;
             book.runs.insert(id, run);
             Ok(())
         })?;
@@ -236,8 +232,10 @@ impl Shared {
             let Some(run) = book.runs.get_mut(&id).filter(|run| run.active) else { return Ok(()) };
             run.active = false;
             writer.stopped(id)?;
-            run.self_play.book.end();
-            writer.ended(&run.self_play, EndReason::Stopped)?;
+            for series in &mut run.learning {
+                series.book.end();
+                writer.ended(series, EndReason::Stopped)?;
+            }
             gatekeeper::stop(run, writer, clock::now())
         })
     }

@@ -117,6 +117,12 @@ pub enum CoordinatorError {
         /// How many there are.
         found: String,
     },
+    /// No run was named, and several could be meant.
+    #[error("no run is named and several are active: name one of {active}")]
+    ManyRuns {
+        /// Their names.
+        active: String,
+    },
     /// No such version.
     #[error("run {run} has no version {version}; {known}")]
     NoVersion {

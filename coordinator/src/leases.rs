@@ -92,6 +92,18 @@ impl Accounting {
     }
 }
 
+impl std::iter::Sum for Accounting {
+    fn sum<I: Iterator<Item = Accounting>>(all: I) -> Accounting {
+        all.fold(Accounting::default(), |sum, numbers| Accounting {
+            issued: sum.issued + numbers.issued,
+            accepted: sum.accepted + numbers.accepted,
+            leased: sum.leased + numbers.leased,
+            void: sum.void + numbers.void,
+            unplayable: sum.unplayable + numbers.unplayable,
+        })
+    }
+}
+
 impl<P> Default for SeriesBook<P> {
     fn default() -> Self {
         SeriesBook { next: 0, accepted: 0, void: 0, unplayable: 0, ended: false, blocks: BTreeMap::new() }

@@ -2,11 +2,12 @@
 //!
 //! Read in this order. The pure cores: [`leases`] (which games were handed out, which came back), [`gate`] (is the
 //! candidate better?), `turns` (whose turn it is). The state: `book` (everything in memory), `store` (the same on disk)
-//! and `state` (the one lock, and the step that changes both). What is asked of it: `acquire`, `submit`, `training`,
-//! `gatekeeper`, `condition`. What moves data: `outbox`, `services`, `http` with `view`, `serve`. [`Coordinator`] is the
+//! and `state` (the one lock, and the step that changes both). What is asked of it: `acquire`, `submit`, `phases`,
+//! `training`, `gatekeeper`, `condition`. What moves data: `outbox`, `services`, `http` with `view` and [`json`], `serve`. [`Coordinator`] is the
 //! handle to all of it, and [`Records`] looks into a folder without one, and recomputes its verdicts (`verdict_check`).
 
 pub mod gate;
+pub mod json;
 pub mod leases;
 
 mod acquire;
@@ -18,6 +19,7 @@ mod error;
 mod gatekeeper;
 mod http;
 mod outbox;
+mod phases;
 mod records;
 mod roster;
 mod series;

@@ -27,8 +27,8 @@ pub(crate) struct Roster {
 #[derive(Debug, Default)]
 struct Worker {
     seen: Millis,
-    /// How fast one of its threads plays.
-    pace: HashMap<Work, Pace>,
+    /// How fast one of its threads plays, by kind of work and phase: another phase may measure luck, or not any more.
+    pace: HashMap<(Work, u32), Pace>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -66,8 +66,8 @@ impl Roster {
         here.map(|(name, worker)| (name.as_str(), worker.seen)).collect()
     }
 
-    /// Notes that a thread of `name` played `games` of a lease in `millis`.
-    pub(crate) fn timed(&mut self, name: &str, work: Work, games: u32, millis: Millis) {
+    /// Notes that a thread of `name` played `games` of a lease of `work` in this phase in `millis`.
+    pub(crate) fn timed(&mut self, name: &str, work: (Work, u32), games: u32, millis: Millis) {
         let Some(worker) = self.workers.get_mut(name) else { return };
         let games = f64::from(games);
         let measured = games * 1000.0 / millis.max(1) as f64;
@@ -76,13 +76,16 @@ impl Roster {
         pace.games = games;
     }
 
-    /// How many games of `work` to hand to a thread of `name`, which says of itself that it plays `claimed` self-play
-    /// games a second (0 when it does not know).
-    pub(crate) fn portion(&self, name: &str, work: Work, claimed: f64, leases: &Leases) -> Portion {
+    /// How many games of `work` in this phase to hand to a thread of `name`, which says of itself that it plays `claimed`
+    /// self-play games a second (0 when it does not know).
+    pub(crate) fn portion(&self, name: &str, work: (Work, u32), claimed: f64, leases: &Leases) -> Portion {
         let most = f64::from(leases.max_games);
-        let pace = self.workers.get(name).and_then(|worker| worker.pace.get(&work));
-        let claimed =
-            Some(claimed).filter(|rate| matches!(work, Work::SelfPlay(_)) && rate.is_finite() && *rate > 0.0);
+        let worker = self.workers.get(name);
+        let pace = worker.and_then(|worker| worker.pace.get(&work));
+        // What it says of itself may be of another phase once it has played for this run.
+        let known = worker.is_some_and(|worker| worker.pace.keys().any(|(known, _)| *known == work.0));
+        let trusted = matches!(work.0, Work::SelfPlay(_)) && !known;
+        let claimed = Some(claimed).filter(|rate| trusted && rate.is_finite() && *rate > 0.0);
         let rate = pace.map(|pace| pace.games_per_second).or(claimed);
         let ceiling = pace.map_or(most, |pace| (pace.games * LARGEST_STEP).min(most));
         let wanted = rate.map_or(FIRST_GAMES, |rate| rate * leases.target_seconds);
@@ -100,8 +103,9 @@ impl Roster {
 mod tests {
     use super::*;
 
-    const PLAY: Work = Work::SelfPlay(1);
-    const GATE: Work = Work::Gate(1);
+    const PLAY: (Work, u32) = (Work::SelfPlay(1), 0);
+    const ROLLOUT: (Work, u32) = (Work::Rollout(1), 0);
+    const GATE: (Work, u32) = (Work::Gate(1), 0);
 
     fn leases() -> Leases {
         Leases { target_seconds: 4.0, max_games: 1001, ..Leases::default() }
@@ -124,6 +128,19 @@ mod tests {
         let roster = Roster::default();
         assert_eq!(roster.portion("w", PLAY, 30.0, &leases()).games, 120);
         assert_eq!(roster.portion("w", GATE, 30.0, &leases()).games, 8);
+        assert_eq!(roster.portion("w", ROLLOUT, 30.0, &leases()).games, 8);
+    }
+
+    #[test]
+    fn a_new_phase_is_measured_anew() {
+        let mut roster = Roster::default();
+        roster.greet("w", 0);
+        roster.timed("w", PLAY, 100, 1000);
+        assert_eq!(roster.portion("w", PLAY, 0.0, &leases()).games, 400);
+        let next = (Work::SelfPlay(1), 1);
+        assert_eq!(roster.portion("w", next, 100.0, &leases()).games, 8, "its claim is of the phase before");
+        roster.timed("w", next, 8, 8000);
+        assert_eq!(roster.portion("w", next, 100.0, &leases()).games, 4);
     }
 
     #[test]

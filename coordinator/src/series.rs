@@ -2,7 +2,7 @@
 
 use ludus_config::{RunConfig, Variance};
 use ludus_proto::v1::player_ref::Who;
-use ludus_proto::v1::{LuckMode, PlayerRef, Series as SeriesSettings, SeriesKind};
+use ludus_proto::v1::{LuckMode, PlayerRef, Rollout, Series as SeriesSettings, SeriesKind};
 use sha2::{Digest, Sha256};
 
 use crate::book::{GateMatch, Players, Run};
@@ -10,20 +10,41 @@ use crate::book::{GateMatch, Players, Run};
 /// The baseline that the first champion has to beat.
 pub(crate) const FIRST_OPPONENT: &str = "random";
 
-/// The self-play of a run.
-pub(crate) fn self_play(config: &RunConfig, id: u64) -> SeriesSettings {
-    let luck = match config.self_play.variance {
+/// The self-play of a phase.
+pub(crate) fn self_play(config: &RunConfig, id: u64, phase: u32) -> SeriesSettings {
+    let settings = config.phase(phase);
+    let luck = match settings.variance {
         Variance::Luck => LuckMode::LuckPositions,
         Variance::None | Variance::Mirrored => LuckMode::LuckNone,
     };
     SeriesSettings {
         id,
         kind: SeriesKind::SelfPlay.into(),
-        seed: seed(config, "self-play", 0),
-        mirrored: config.self_play.variance == Variance::Mirrored,
+        seed: seed(config, "self-play", phase.into()),
+        mirrored: settings.variance == Variance::Mirrored,
         luck: luck.into(),
-        explore: config.self_play.explore,
-        luck_bound: 0.0,
+        explore: settings.explore,
+        phase,
+        ..SeriesSettings::default()
+    }
+}
+
+/// The rollouts of a phase. Nothing but their labels is learnt, so the games themselves need no variance reduction.
+pub(crate) fn rollouts(config: &RunConfig, id: u64, phase: u32) -> SeriesSettings {
+    let rollout = &config.rollout;
+    SeriesSettings {
+        id,
+        kind: SeriesKind::Rollout.into(),
+        seed: seed(config, "rollout", phase.into()),
+        explore: config.phase(phase).explore,
+        rollout: Some(Rollout {
+            positions: rollout.positions,
+            margin: rollout.margin,
+            plays: rollout.plays,
+            trials: rollout.trials,
+            horizon: rollout.horizon,
+        }),
+        phase,
         ..SeriesSettings::default()
     }
 }
@@ -43,7 +64,7 @@ pub(crate) fn gate(config: &RunConfig, id: u64, candidate: u64) -> SeriesSetting
     }
 }
 
-/// Who plays self-play now; `None` before there is a version.
+/// Who plays self-play and rollouts now; `None` before there is a version.
 pub(crate) fn self_players(run: &Run) -> Option<Players> {
     let player = version_player(run, run.latest())?;
     Some([player.clone(), player])
@@ -63,8 +84,8 @@ fn version_player(run: &Run, version: u64) -> Option<PlayerRef> {
     Some(PlayerRef { who: Some(Who::Weights(sha256)), plies: run.config.self_play.plies })
 }
 
-/// The seed of a series: of the run's seed, what the series is for and, for a gate, its candidate. Two runs of one
-/// configuration play on the same dice.
+/// The seed of a series: of the run's seed, what the series is for and its phase or, for a gate, its candidate. Two runs
+/// of one configuration play on the same dice.
 fn seed(config: &RunConfig, purpose: &str, number: u64) -> u64 {
     let mut hash = Sha256::new();
     hash.update(b"ludus series seed\0");
@@ -78,14 +99,18 @@ fn seed(config: &RunConfig, purpose: &str, number: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ludus_config::Phase;
 
     #[test]
-    fn seeds_differ_by_run_seed_purpose_and_candidate_and_nothing_else() {
+    fn seeds_differ_by_run_seed_purpose_phase_and_candidate_and_nothing_else() {
         let config = RunConfig::default();
         let other = RunConfig { seed: 2, ..RunConfig::default() };
         let seeds = [
-            self_play(&config, 1).seed,
-            self_play(&other, 1).seed,
+            self_play(&config, 1, 0).seed,
+            self_play(&config, 1, 1).seed,
+            self_play(&other, 1, 0).seed,
+            rollouts(&config, 1, 0).seed,
+            rollouts(&config, 1, 1).seed,
             gate(&config, 1, 2).seed,
             gate(&config, 1, 3).seed,
         ];
@@ -93,18 +118,36 @@ mod tests {
             assert!(!seeds[..i].contains(seed), "{seeds:?}");
         }
         assert_eq!(gate(&config, 1, 2).seed, gate(&config, 9, 2).seed);
+        assert_eq!(rollouts(&config, 1, 2).seed, rollouts(&config, 9, 2).seed);
     }
 
     #[test]
     fn only_what_the_configuration_asks_for_is_measured() {
         let mut config = RunConfig::default();
-        assert_eq!(self_play(&config, 1).luck(), LuckMode::LuckNone);
+        assert_eq!(self_play(&config, 1, 0).luck(), LuckMode::LuckNone);
         assert_eq!(gate(&config, 1, 1).luck(), LuckMode::LuckNone);
-        assert!(gate(&config, 1, 1).mirrored && !self_play(&config, 1).mirrored);
+        assert!(gate(&config, 1, 1).mirrored && !self_play(&config, 1, 0).mirrored);
         config.self_play.variance = Variance::Luck;
         config.gate.luck = true;
-        assert_eq!(self_play(&config, 1).luck(), LuckMode::LuckPositions);
+        assert_eq!(self_play(&config, 1, 0).luck(), LuckMode::LuckPositions);
         assert_eq!(gate(&config, 1, 1).luck(), LuckMode::LuckTotal);
         assert_eq!(gate(&config, 1, 1).luck_bound, config.gate.luck_bound);
+    }
+
+    #[test]
+    fn a_series_is_as_its_phase_wants_it() {
+        let mut config = RunConfig::default();
+        config.self_play.explore = 0.1;
+        config.rollout.margin = 0.25;
+        let mirrored = Phase { from_games: 5, variance: Some(Variance::Mirrored), ..Phase::default() };
+        let still = Phase { from_games: 9, explore: Some(0.0), ..Phase::default() };
+        config.phases = vec![mirrored, still];
+        let play = self_play(&config, 1, 1);
+        assert_eq!((play.mirrored, play.explore, play.phase), (true, 0.1, 1));
+        assert_eq!(self_play(&config, 1, 2).explore, 0.0);
+        let labelled = rollouts(&config, 1, 1);
+        let settings = labelled.rollout.expect("what is rolled out");
+        assert_eq!((settings.margin, settings.trials), (0.25, config.rollout.trials));
+        assert_eq!((labelled.kind(), labelled.mirrored, labelled.phase), (SeriesKind::Rollout, false, 1));
     }
 }

@@ -153,6 +153,8 @@ impl From<CoordinatorError> for Status {
             | E::Settings(_)
             | E::Benchmark { .. }
             | E::RunName { .. }
+            // A program that waits for a run to be created need not wait for this.
+            | E::ManyRuns { .. }
             | E::Request(_)
             | E::Weights { .. } => Status::invalid_argument(message),
             E::NoRun { .. } | E::NoVersion { .. } | E::NoWeights { .. } | E::NothingHere { .. } => {

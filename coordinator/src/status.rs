@@ -1,6 +1,6 @@
 //! What people and scripts see of a run.
 
-use ludus_proto::v1::{GateStatus, RunStatus, VersionInfo};
+use ludus_proto::v1::{Accounting, GateStatus, RunStatus, SeriesKind, VersionInfo};
 
 use crate::CoordinatorError;
 use crate::book::{Book, GateMatch, Run, Version};
@@ -21,7 +21,8 @@ pub(crate) fn find<'b>(book: &'b Book, name: &str) -> Result<&'b Run, Coordinato
 
 /// A run at a glance.
 pub(crate) fn run(run: &Run, workers: usize) -> RunStatus {
-    let games = run.self_play.book.accounting();
+    let (games, rollouts) = (run.accounting(), run.accounting_of(SeriesKind::Rollout));
+    let next = run.config.phases.get(run.phase() as usize);
     RunStatus {
         run: run.name.clone(),
         game: run.config.game.clone(),
@@ -38,6 +39,14 @@ pub(crate) fn run(run: &Run, workers: usize) -> RunStatus {
         workers: workers as u32,
         config: run.config.to_toml(),
         backlog: run.backlog(),
+        phase: run.phase(),
+        next_phase: next.map_or(0, |phase| phase.from_games),
+        rollouts: Some(Accounting {
+            issued: rollouts.issued,
+            accepted: rollouts.accepted,
+            leased: rollouts.leased,
+            void: rollouts.void,
+        }),
     }
 }
 

@@ -14,6 +14,7 @@ use crate::coordinator::Shared;
 use crate::gate::Verdict;
 use crate::gatekeeper;
 use crate::leases::{Block, LeaseId, Millis, Outcome, SeriesBook};
+use crate::phases;
 use crate::store::write::{GateGame, Writer};
 use crate::turns::Work;
 
@@ -86,11 +87,8 @@ impl Shared {
         let taken =
             state.step(|book, writer| take(book, writer, &purpose, &checked, arena.max_points(), now))?;
         if let Some((holder, games, since)) = &taken.completed {
-            let work = match purpose.series.kind() {
-                SeriesKind::Gate => Work::Gate(purpose.run),
-                _ => Work::SelfPlay(purpose.run),
-            };
-            state.roster.timed(holder, work, *games, now.saturating_sub(*since));
+            let work = Work::of(purpose.run, purpose.series.kind());
+            state.roster.timed(holder, (work, purpose.series.phase), *games, now.saturating_sub(*since));
         }
         drop(state);
         if taken.posted {
@@ -228,6 +226,7 @@ fn take(
     let ended = series.book.ended();
     if purpose.series.kind() != SeriesKind::Gate {
         taken.posted = post(run, writer, purpose, &sorted.fresh, now)?;
+        phases::advance(run, writer, &mut book.next_series)?;
     } else if ended {
         for game in sorted.late {
             writer.gate_game(purpose.series.id, logged(game, true))?;

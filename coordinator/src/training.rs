@@ -168,7 +168,10 @@ fn run_to_join<'b>(book: &'b Book, name: &str) -> Result<&'b Run, CoordinatorErr
     match active[..] {
         [run] => Ok(run),
         [] => Err(CoordinatorError::WhichRun { found: "none is active".into() }),
-        _ => Err(CoordinatorError::WhichRun { found: format!("{} are active", active.len()) }),
+        _ => {
+            let names: Vec<&str> = active.iter().map(|run| run.name.as_str()).collect();
+            Err(CoordinatorError::ManyRuns { active: names.join(", ") })
+        }
     }
 }
 

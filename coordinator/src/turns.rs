@@ -7,6 +7,8 @@
 
 use std::collections::BTreeMap;
 
+use ludus_proto::v1::SeriesKind;
+
 use crate::book::RunId;
 
 /// Something that workers can be asked to do.
@@ -14,8 +16,37 @@ use crate::book::RunId;
 pub(crate) enum Work {
     /// Games to learn from.
     SelfPlay(RunId),
+    /// Games to learn the labels of.
+    Rollout(RunId),
     /// Games of the gate in progress.
     Gate(RunId),
+}
+
+impl Work {
+    /// The games of a series of this run.
+    pub(crate) fn of(run: RunId, kind: SeriesKind) -> Work {
+        match kind {
+            SeriesKind::Gate => Work::Gate(run),
+            SeriesKind::Rollout => Work::Rollout(run),
+            SeriesKind::SelfPlay | SeriesKind::Unspecified => Work::SelfPlay(run),
+        }
+    }
+
+    /// Whose work it is.
+    pub(crate) fn run(self) -> RunId {
+        match self {
+            Work::SelfPlay(run) | Work::Rollout(run) | Work::Gate(run) => run,
+        }
+    }
+
+    /// The kind of its series.
+    pub(crate) fn kind(self) -> SeriesKind {
+        match self {
+            Work::SelfPlay(_) => SeriesKind::SelfPlay,
+            Work::Rollout(_) => SeriesKind::Rollout,
+            Work::Gate(_) => SeriesKind::Gate,
+        }
+    }
 }
 
 /// Work that waits, with its share of the workers' time.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::PoisonError;
 
 use ludus_players::weight_file::Digest;
-use ludus_proto::v1::VersionInfo;
+use ludus_proto::v1::{SeriesKind, VersionInfo};
 use rusqlite::Connection;
 
 use crate::book::{Book, Run};
@@ -26,13 +26,13 @@ impl View for Coordinator {
         let workers = workers(&state, now);
         let runs = state.book().runs.values().rev().map(|run| {
             let ends = state.query(|connection| series_ends(connection, run.id))?;
-            let self_play = accounts(&ends, |series| series == run.self_play.settings.id, leased(run, false));
-            let gates = accounts(&ends, |series| series != run.self_play.settings.id, leased(run, true));
+            let accounts = |kind| accounts(&ends, |series| kind_of(run, series) == kind, leased(run, kind));
             Ok(RunView {
                 status: status::run(run, workers.len()),
                 gate: run.gate.as_ref().map(|gate| gate.fold.report()),
-                self_play,
-                gates,
+                self_play: accounts(SeriesKind::SelfPlay),
+                rollouts: accounts(SeriesKind::Rollout),
+                gates: accounts(SeriesKind::Gate),
                 refused: run.refusals.clone(),
             })
         });
@@ -75,9 +75,15 @@ fn series_ends(connection: &Connection, run: i64) -> rusqlite::Result<Vec<Series
     rows.collect()
 }
 
+/// What the games of a series of this run are for. Gates come and go; the others stay.
+fn kind_of(run: &Run, series: u64) -> SeriesKind {
+    let learning = run.learning.iter().find(|learning| learning.settings.id == series);
+    learning.map_or(SeriesKind::Gate, |series| series.settings.kind())
+}
+
 /// Games that are out, counted from the blocks.
-fn leased(run: &Run, gate: bool) -> u64 {
-    let series = run.series().filter(|series| (series.settings.id != run.self_play.settings.id) == gate);
+fn leased(run: &Run, kind: SeriesKind) -> u64 {
+    let series = run.series().filter(|series| series.settings.kind() == kind);
     series.map(|series| series.book.accounting().leased).sum()
 }
 

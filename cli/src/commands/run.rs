@@ -10,7 +10,7 @@ use ludus_proto::v1::RunStatus;
 use crate::config_file;
 use crate::local_run::RunPlace;
 use crate::output::{Paint, Table, json_line};
-use crate::report::{RunJson, gate_in_words, grouped, losses_in_words, version_or_none};
+use crate::report::{RunJson, gate_in_words, grouped, losses_in_words, phase_in_words, version_or_none};
 
 /// What to do with runs.
 #[derive(Debug, clap::Subcommand)]
@@ -144,6 +144,15 @@ fn show(out: &mut impl Write, run: &RunStatus) -> std::io::Result<()> {
             grouped(run.void)
         ),
     )?;
+    if let Some(rollouts) = run.rollouts.filter(|rollouts| rollouts.issued > 0) {
+        line(
+            "rollouts",
+            format!("{} of these accepted, {} leased", grouped(rollouts.accepted), grouped(rollouts.leased)),
+        )?;
+    }
+    if let Some(phase) = phase_in_words(run) {
+        line("phase", phase.trim_start_matches("phase ").to_owned())?;
+    }
     line(
         "learnt",
         format!(

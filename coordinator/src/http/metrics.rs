@@ -66,6 +66,7 @@ struct Scrape {
     backlog: Vec<Sample<f64>>,
     loss: Vec<Sample<f64>>,
     active: Vec<Sample<f64>>,
+    phase: Vec<Sample<f64>>,
     latest: Vec<Sample<f64>>,
     champion: Vec<Sample<f64>>,
     versions: Vec<Sample<f64>>,
@@ -86,6 +87,7 @@ impl Scrape {
         let with = |key, value: &str| vec![run_label(run), (key, value.to_owned())];
 
         self.accounts(run, "self-play", &run.self_play);
+        self.accounts(run, "rollout", &run.rollouts);
         self.accounts(run, "gate", &run.gates);
         for (reason, count) in &run.refused {
             self.refused.push((with("reason", reason), *count));
@@ -103,6 +105,7 @@ impl Scrape {
         }
 
         self.active.push((label(), f64::from(u8::from(status.state == "active"))));
+        self.phase.push((label(), status.phase.into()));
         self.latest.push((label(), status.latest_version as f64));
         self.champion.push((label(), status.champion as f64));
 
@@ -157,6 +160,7 @@ impl Scrape {
         gauge(r, "games_backlog", "Accepted games not yet trained on", self.backlog);
         gauge(r, "training_loss", "Mean loss of the last report", self.loss);
         gauge(r, "run_active", "1 while the run goes on", self.active);
+        gauge(r, "run_phase", "Index of the phase that holds", self.phase);
         gauge(r, "latest_version", "Newest version, 0 for none", self.latest);
         gauge(r, "champion_version", "Newest promoted version, 0 for none", self.champion);
         gauge(r, "versions", "Versions by state", self.versions);

@@ -4,10 +4,10 @@ use std::fmt::Write as _;
 
 use ludus_proto::v1::{GateStatus, VersionInfo};
 
-use super::api::opponent;
 use super::{Accounts, Overview, RunView, View, WorkerView};
 use crate::CoordinatorError;
 use crate::gate::GateReport;
+use crate::json::opponent;
 
 /// Newest versions shown of a run; the API has them all.
 const VERSIONS_SHOWN: usize = 40;
@@ -48,7 +48,7 @@ pub(super) fn page(view: &dyn View, now: u64) -> Result<String, CoordinatorError
 }
 
 fn run_section(run: &RunView, versions: &[VersionInfo], now: u64) -> String {
-    let RunView { status, gate, self_play, gates, refused } = run;
+    let RunView { status, gate, self_play, rollouts, gates, refused } = run;
     let name = escape(&status.run);
     let state = escape(&status.state);
     let mut html = format!(
@@ -68,6 +68,13 @@ fn run_section(run: &RunView, versions: &[VersionInfo], now: u64) -> String {
         ("Waiting for the trainer".to_owned(), grouped(status.backlog)),
         ("Workers".to_owned(), grouped(status.workers.into())),
     ];
+    if status.phase > 0 || status.next_phase > 0 {
+        let next = match status.next_phase {
+            0 => ", the last".into(),
+            games => format!(", the next from {} games", grouped(games)),
+        };
+        figures.push(("Phase".to_owned(), format!("{}{next}", status.phase)));
+    }
     figures.extend(
         progress
             .losses
@@ -88,6 +95,9 @@ fn run_section(run: &RunView, versions: &[VersionInfo], now: u64) -> String {
              <th class=\"number\">= accepted</th><th class=\"number\">+ leased</th><th class=\"number\">+ void</th>\
              <th></th></tr>\n";
     html += &accounts_row("self-play", self_play);
+    if rollouts.issued > 0 {
+        html += &accounts_row("rollouts", rollouts);
+    }
     html += &accounts_row("gates", gates);
     html += "</table></div>\n";
     if !refused.is_empty() {

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use axum::body::{Body, Bytes, to_bytes};
 use axum::http::{HeaderMap, Method, Request, StatusCode, header};
 use ludus_players::weight_file::{Card, Digest, Shape, WeightFile};
-use ludus_proto::v1::{ClassLoss, GateStatus, Progress, RunStatus, VersionInfo};
+use ludus_proto::v1::{Accounting, ClassLoss, GateStatus, Progress, RunStatus, VersionInfo};
 use serde_json::Value;
 use tower::ServiceExt;
 
@@ -90,9 +90,9 @@ impl View for Scripted {
             game: "backgammon".into(),
             state: "active".into(),
             created_at: 900,
-            issued: 2000,
-            accepted: 1700,
-            leased: 290,
+            issued: 2100,
+            accepted: 1780,
+            leased: 310,
             void: 10,
             progress: Some(Progress {
                 games: 1500,
@@ -118,12 +118,16 @@ impl View for Scripted {
             workers: 1,
             config: "game = \"backgammon\"\n".into(),
             backlog: 200,
+            phase: 1,
+            next_phase: 5000,
+            rollouts: Some(Accounting { issued: 100, accepted: 80, leased: 20, void: 0 }),
         };
         let void = BTreeMap::from([("run-stopped".to_owned(), 10)]);
         let run = RunView {
             status,
             gate: Some(report),
             self_play: Accounts { issued: 2000, accepted: 1700, leased: 290, void },
+            rollouts: Accounts { issued: 100, accepted: 80, leased: 20, void: BTreeMap::new() },
             gates: Accounts { issued: 100, accepted: 60, leased: 39, void: BTreeMap::new() },
             refused: BTreeMap::from([("illegal-play".into(), 4)]),
         };
@@ -349,6 +353,11 @@ async fn runs_show_their_accounting_their_training_and_their_gate() {
     let number = |key: &str| accounts[key].as_u64().unwrap();
     assert_eq!(number("issued"), number("accepted") + number("leased") + number("void"));
     assert_eq!(accounts["void_by_reason"]["run-stopped"], 10);
+    assert_eq!(
+        (&run["rollouts"]["accepted"], &run["phase"], &run["next_phase"]),
+        (&80.into(), &1.into(), &5000.into())
+    );
+    assert_eq!(run["gates"]["issued"], 100);
     assert_eq!(run["gate"]["opponent"], "v1");
     assert_eq!(run["gate"]["report"]["pairs"], 10);
     assert_eq!(run["refused"]["illegal-play"], 4);
@@ -367,7 +376,9 @@ async fn metrics_carry_every_term_of_the_accounting_and_are_openmetrics() {
         "ludus_games_leased{run=\"bg\",kind=\"self-play\"} 290.0",
         "ludus_games_void_total{run=\"bg\",kind=\"self-play\",reason=\"run-stopped\"} 10",
         "ludus_games_unaccounted{run=\"bg\",kind=\"self-play\"} 0.0",
+        "ludus_games_accepted_total{run=\"bg\",kind=\"rollout\"} 80",
         "ludus_games_unaccounted{run=\"bg\",kind=\"gate\"} 1.0",
+        "ludus_run_phase{run=\"bg\"} 1.0",
         "ludus_games_refused_total{run=\"bg\",reason=\"illegal-play\"} 4",
         "ludus_games_refused_total{run=\"\",reason=\"unknown-lease\"} 2",
         "ludus_games_trained_total{run=\"bg\"} 1500",
@@ -398,6 +409,8 @@ async fn the_status_page_shows_the_runs_and_lets_nothing_run_in_it() {
         "href=\"/api/v1/runs/bg/versions/2/weights\"",
         "+1.2500",
         "1 unaccounted for",
+        "<td>rollouts</td>",
+        "1, the next from 5\u{202f}000 games",
         "&lt;script&gt;alert(1)&lt;/script&gt;",
         "4 × illegal-play",
         "None was published yet",

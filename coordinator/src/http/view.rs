@@ -40,8 +40,10 @@ pub(crate) struct RunView {
     pub status: RunStatus,
     /// The gate in progress, in full.
     pub gate: Option<GateReport>,
-    /// Games of its self-play.
+    /// Games of its self-play, in all phases.
     pub self_play: Accounts,
+    /// Games of its rollouts, in all phases.
+    pub rollouts: Accounts,
     /// Games of all its gates together, the decided ones included.
     pub gates: Accounts,
     /// Refused games, by reason.

@@ -102,7 +102,7 @@ impl Loader<'_> {
                 trainer: row.get(7)?,
                 progress: Progress::default(),
                 versions: Vec::new(),
-                self_play: Series { settings: Default::default(), book: SeriesBook::default() },
+                learning: Vec::new(),
                 gate: None,
                 past_matches: Vec::new(),
                 decided: BTreeMap::new(),
@@ -192,12 +192,16 @@ impl Loader<'_> {
         Ok((prefix, fold))
     }
 
-    /// The self-play series, and the series of decided gates that have blocks out.
+    /// The series of games to learn from, and the series of decided gates that have blocks out.
     fn matches(&self, run: &mut Run, place: &str) -> Result<(), Fault> {
-        let sql =
-            "SELECT id FROM series WHERE run = ?1 AND id NOT IN (SELECT series FROM gates WHERE run = ?1)";
-        let self_play = self.connection.query_row(sql, [run.id], |row| row.get(0))?;
-        run.self_play = self.series(self_play, place)?;
+        let sql = "SELECT id FROM series
+                   WHERE run = ?1 AND id NOT IN (SELECT series FROM gates WHERE run = ?1) ORDER BY id";
+        for series in self.all(sql, [run.id], |row| row.get(0))? {
+            run.learning.push(self.series(series, place)?);
+        }
+        if run.learning.is_empty() {
+            return Err(damaged(place, "it has no series of games to learn from"));
+        }
         let sql = "SELECT series FROM gates WHERE run = ? AND summary IS NOT NULL
                    AND series IN (SELECT series FROM blocks) ORDER BY series";
         for series in self.all(sql, [run.id], |row| row.get(0))? {

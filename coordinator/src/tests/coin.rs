@@ -6,22 +6,28 @@ use ludus_players::arena::{Arena, ArenaError, Checked, PlayError, Seating, Sourc
 use ludus_players::benchmark::{BenchmarkReport, ErrorRate};
 use ludus_players::lessons::Teacher;
 use ludus_players::weight_file::{Card, Digest, Shape, WeightFile};
-use ludus_proto::v1::{GameRecord, PlayerRef, Series};
+use ludus_proto::v1::{GameRecord, Label, PlayerRef, Series, SeriesKind};
 
 /// The game.
 pub(super) struct Coin {
     pub revision: u32,
 }
 
-/// The record of a game that seat 0 wins (1), loses (-1) or draws (0), with its luck.
+/// The record of a game that seat 0 wins (1), loses (-1) or draws (0), with its luck; in a rollout series with a label.
 pub(super) fn game(series: &Series, number: u64, payoff: i32, luck: f64) -> GameRecord {
     GameRecord {
         number,
         payoff,
         total_luck: luck,
         digest: digest(series, number, payoff),
+        labels: if series.kind() == SeriesKind::Rollout { vec![label(series)] } else { Vec::new() },
         ..GameRecord::default()
     }
+}
+
+fn label(series: &Series) -> Label {
+    let trials = series.rollout.map_or(0, |rollout| rollout.trials);
+    Label { chances: vec![0.5], trials, ..Label::default() }
 }
 
 fn digest(series: &Series, number: u64, payoff: i32) -> Vec<u8> {
@@ -81,6 +87,9 @@ impl Arena for Coin {
         if record.total_luck.is_nan() || record.total_luck.abs() > series.luck_bound {
             return refuse("luck-out-of-range", "luck beyond its bound");
         }
+        if record.labels.len() != usize::from(series.kind() == SeriesKind::Rollout) {
+            return refuse("wrong-labels", "a label for each rollout");
+        }
         if record.digest != digest(series, record.number, record.payoff) {
             return refuse("wrong-digest", "another game");
         }
@@ -105,8 +114,8 @@ impl Arena for Coin {
         _: usize,
     ) -> Result<BenchmarkReport, ArenaError> {
         let error_rate = match &player.source {
-            Source::Baseline(_) => 0,
             Source::Weights { file, .. } => file.card.counters["error-rate"],
+            _ => 0,
         };
         let losses = BTreeMap::from([("toss".to_owned(), vec![error_rate as f64 / 1000.0; 2])]);
         let overall = ErrorRate { decisions: 2, er: error_rate as f64, se: None };

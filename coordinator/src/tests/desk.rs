@@ -151,7 +151,7 @@ impl Desk {
         }
     }
 
-    /// A lease of this kind; leases of the other kind are given back.
+    /// A lease of this kind; leases of other kinds are given back.
     pub fn lease_of(&self, kind: SeriesKind) -> Lease {
         for _ in 0..10 {
             let lease = self.lease("w");
@@ -194,7 +194,7 @@ impl Desk {
     pub fn numbers(&self) -> Accounting {
         let state = self.open().shared.lock().expect("locked");
         let run = state.book().runs.values().find(|run| run.name == self.run).expect("the run");
-        run.self_play.book.accounting()
+        run.accounting()
     }
 
     pub fn version(&self, number: u64) -> VersionInfo {

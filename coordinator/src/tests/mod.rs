@@ -7,6 +7,7 @@ mod coin;
 mod desk;
 mod gates;
 mod measure;
+mod phases;
 mod random_walk;
 mod recovery;
 mod rules;

@@ -2,12 +2,23 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use ludus_config::RunConfig;
 use ludus_proto::v1::acquire_reply::Answer;
 use ludus_proto::v1::{Lease, SeriesKind};
 use proptest::prelude::*;
 
-use super::desk::{CONFIG, Desk, games_of, kind_of};
+use super::desk::{CONFIG, Desk, games_of, kind_of, series_of};
 use crate::http::View;
+
+/// Self-play, then both, then rollouts alone.
+const PHASES: &str = "
+[[phases]]
+from_games = 12
+rollout_share = 0.5
+[[phases]]
+from_games = 40
+rollout_share = 1.0
+";
 
 #[derive(Clone, Debug)]
 enum Event {
@@ -61,13 +72,19 @@ proptest! {
 
     #[test]
     fn every_game_is_somewhere_and_every_accepted_one_is_sent_once(events in walk()) {
-        let mut desk = Desk::new(CONFIG);
+        let config = format!("{CONFIG}{PHASES}");
+        let phases = RunConfig::parse(&config).expect("good");
+        let mut desk = Desk::new(&config);
         let mut leases: Vec<Lease> = Vec::new();
-        let (mut accepted, mut trained) = (BTreeMap::<u64, u64>::new(), 0);
+        let (mut accepted, mut trained) = (BTreeMap::<SeriesKind, u64>::new(), 0);
         for event in events {
             match event {
                 Event::Acquire { worker } => {
                     if let Answer::Lease(lease) = desk.acquire(&format!("w{worker}")).expect("an answer") {
+                        let series = series_of(&lease);
+                        let known = leases.iter().any(|known: &Lease| known.id == lease.id);
+                        let now = phases.phase_at(desk.numbers().accepted);
+                        prop_assert!(known || kind_of(&lease) == SeriesKind::Gate || series.phase == now);
                         leases.push(lease);
                     }
                 }
@@ -78,8 +95,8 @@ proptest! {
                     let reply = desk.submit(&lease, some);
                     prop_assert_eq!(reply.accepted + reply.repeated_games, count as u32);
                     prop_assert!(reply.refused.is_empty());
-                    if kind_of(&lease) == SeriesKind::SelfPlay {
-                        *accepted.entry(lease.series.expect("a series").id).or_default() += u64::from(reply.accepted);
+                    if kind_of(&lease) != SeriesKind::Gate {
+                        *accepted.entry(kind_of(&lease)).or_default() += u64::from(reply.accepted);
                     }
                 }
                 Event::Release { lease } => {
@@ -106,8 +123,12 @@ proptest! {
                 Event::Stop => desk.open().stop_run("coin").expect("stopped"),
             }
             for run in desk.open().overview().expect("an overview").runs {
-                prop_assert_eq!(run.self_play.unaccounted(), 0);
-                prop_assert_eq!(run.gates.unaccounted(), 0);
+                let kinds = [&run.self_play, &run.rollouts, &run.gates];
+                prop_assert_eq!(kinds.map(|games| games.unaccounted()), [0; 3]);
+                prop_assert_eq!(run.status.phase, phases.phase_at(run.status.accepted));
+                let count = |kind| accepted.get(&kind).copied().unwrap_or_default();
+                let counted = [SeriesKind::SelfPlay, SeriesKind::Rollout].map(count);
+                prop_assert_eq!([run.self_play.accepted, run.rollouts.accepted], counted);
             }
         }
         let numbers = desk.numbers();

@@ -163,7 +163,7 @@ fn a_step_that_fails_or_panics_leaves_no_trace() {
     let shared = &desk.open().shared;
     let spoil = |book: &mut crate::book::Book| {
         let run = book.runs.get_mut(&1).expect("the run");
-        run.self_play.book.accept(lease.id, lease.first);
+        run.learning[0].book.accept(lease.id, lease.first);
         run.champion = 99;
     };
     let failed = shared.lock().expect("locked").step(|book, _| {

@@ -186,6 +186,13 @@ async fn errors_come_with_a_code_that_programs_understand_and_a_line_for_people(
     for _ in 0..2 {
         trainer.join(JoinRequest::default()).await.expect("joined");
     }
+    admin.create_run(CreateRunRequest { config: CONFIG.into(), name: "s".into() }).await.expect("created");
+    let status = trainer.join(JoinRequest::default()).await.expect_err("which?");
+    // Nothing that waiting would help against.
+    assert_eq!(
+        (status.code(), status.message()),
+        (Code::InvalidArgument, "no run is named and several are active: name one of r, s")
+    );
     let request = ReportRequest { run: "r".into(), fence: 1, ..Default::default() };
     let status = trainer.report(request).await.expect_err("stale");
     assert_eq!(status.code(), Code::FailedPrecondition);
