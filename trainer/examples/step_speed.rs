@@ -49,11 +49,11 @@ fn steps(inputs: usize, hidden: usize, batch: usize) -> Result<f64, Box<dyn std:
         lessons.push(&active, &target);
     }
     let positions: Vec<usize> = (0..batch).collect();
-    let mut gradient = Vec::new();
+    let (mut gradient, mut losses) = (Vec::new(), Vec::new());
     let steps = 200_000 / batch;
     let start = Instant::now();
     for _ in 0..steps {
-        network.gradient(&lessons, &positions, &mut gradient)?;
+        network.gradient(&lessons, &positions, &mut gradient, &mut losses)?;
         optimizer.step(network.parameters_mut(), &gradient, 0.001);
     }
     Ok((steps * batch) as f64 / start.elapsed().as_secs_f64())

@@ -35,6 +35,17 @@ pub struct Checkpoint {
     pub students: Vec<Student>,
 }
 
+/// A checkpoint on the disk.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Found {
+    /// What it holds.
+    pub checkpoint: Checkpoint,
+    /// Its number.
+    pub number: u64,
+    /// Whether it is not the last that was written, because that is damaged.
+    pub passed_over: bool,
+}
+
 /// The run that a checkpoint belongs to.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Origin {
@@ -88,6 +99,9 @@ pub enum CheckpointError {
     /// A checkpoint cannot be written.
     #[error("checkpoint {0}; check the room on the disk")]
     Unwritable(#[from] WeightFileError),
+    /// Labels cannot be written.
+    #[error("the labels have no form as a Parquet file: {0}")]
+    Labels(String),
     /// There are checkpoints, but none can be read.
     #[error("no checkpoint in {} can be read ({reason}): restore the folder from a copy, or start a new run", .folder.display())]
     AllDamaged {
@@ -142,16 +156,15 @@ impl CheckpointFolder {
         Ok(folder)
     }
 
-    /// The newest checkpoint that can be read, `None` when there has never been one; and whether damaged ones were passed
-    /// over, which are logged.
-    pub fn newest(&self, origin: &Origin) -> Result<Option<(Checkpoint, bool)>, CheckpointError> {
+    /// The newest checkpoint that can be read, `None` when there has never been one. Damaged ones are logged and passed over.
+    pub fn newest(&self, origin: &Origin) -> Result<Option<Found>, CheckpointError> {
         let mut damage = None;
         for number in self.numbers()? {
             let path = self.file(number);
             match fs::read(&path).map_err(|e| e.to_string()).and_then(|bytes| Checkpoint::from_bytes(&bytes))
             {
                 Ok(checkpoint) if checkpoint.origin == *origin => {
-                    return Ok(Some((checkpoint, damage.is_some())));
+                    return Ok(Some(Found { checkpoint, number, passed_over: damage.is_some() }));
                 }
                 Ok(checkpoint) => {
                     let (found, wanted) = (checkpoint.origin.to_string(), origin.to_string());
@@ -201,6 +214,11 @@ impl CheckpointFolder {
     /// How many checkpoints have been written into it, those of earlier trainers included.
     pub fn written(&self) -> u64 {
         self.next - 1
+    }
+
+    /// Number of the checkpoint that is written next.
+    pub fn next(&self) -> u64 {
+        self.next
     }
 
     fn file(&self, number: u64) -> PathBuf {

@@ -3,8 +3,11 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io::Read;
+use std::sync::Arc;
 
-use ludus_proto::v1::{GameBatch, GameRecord};
+use ludus_players::weight_file::Digest;
+use ludus_proto::v1::player_ref::Who;
+use ludus_proto::v1::{GameBatch, GameRecord, SeriesKind};
 use ludus_stream::Entry;
 use prost::Message;
 
@@ -27,6 +30,8 @@ pub struct Expected {
     pub revision: u32,
     /// Age in seconds at which games expire, 0 for never.
     pub max_age_seconds: u64,
+    /// Lessons drawn for each label.
+    pub replay: u32,
 }
 
 /// Games read from the stream and waiting for their round.
@@ -34,8 +39,8 @@ pub struct Expected {
 pub struct Intake {
     expected: Expected,
     games: VecDeque<Game>,
-    /// Plies in `games`.
-    plies: usize,
+    /// About how many lessons they give.
+    lessons: usize,
     /// Entries of which games are waiting, by number of arrival.
     open: BTreeMap<u64, Open>,
     arrivals: u64,
@@ -46,11 +51,33 @@ pub struct Intake {
 /// A game and where it came from.
 #[derive(Debug)]
 pub struct Game {
-    /// Its series.
-    pub series: u64,
+    /// What it has in common with the other games of its entry.
+    pub source: Arc<Source>,
     /// What happened in it.
     pub record: GameRecord,
     entry: u64,
+}
+
+/// Where games come from.
+#[derive(Debug)]
+pub struct Source {
+    /// Their series.
+    pub series: u64,
+    /// What there is to learn from them.
+    pub subject: Subject,
+    /// Phase of the run that the series belongs to.
+    pub phase: u32,
+    /// The player of seat 0: sha256 of its weights in hex, or its name.
+    pub player: Arc<str>,
+}
+
+/// What there is to learn from games.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Subject {
+    /// How they went on, by TD(lambda): games of self-play.
+    Games,
+    /// The labels of their positions: rollout games.
+    Labels,
 }
 
 #[derive(Debug)]
@@ -78,7 +105,7 @@ impl Intake {
     /// Nothing yet.
     pub fn new(expected: Expected) -> Self {
         let (games, open, finished) = (VecDeque::new(), BTreeMap::new(), Vec::new());
-        Intake { expected, games, plies: 0, open, arrivals: 0, finished }
+        Intake { expected, games, lessons: 0, open, arrivals: 0, finished }
     }
 
     /// Takes an entry in, at `now` in seconds since 1970. Its games wait, unless they are too old or the entry is none
@@ -90,14 +117,14 @@ impl Intake {
             let fault = fault.clone();
             return self.finish(entry, post, fault, ledger, 1);
         }
-        let batch = match batch.and_then(|batch| self.check(&entry, batch)) {
-            Ok(batch) => batch,
+        let (batch, source) = match batch.and_then(|batch| self.check(&entry, batch)) {
+            Ok(checked) => checked,
             Err(fault) => return self.finish(entry, post, Some(fault), ledger, 0),
         };
-        let series = batch.series.as_ref().map_or(0, |series| series.id);
         let oldest = self.expected.max_age_seconds;
         if oldest > 0 && now.saturating_sub(batch.accepted_at) > oldest {
-            let expired = batch.games.iter().filter(|game| ledger.seen.insert(series, game.number)).count();
+            let expired =
+                batch.games.iter().filter(|game| ledger.seen.insert(source.series, game.number)).count();
             ledger.expired += expired as u64;
             return self.finish(entry, post, None, ledger, 0);
         }
@@ -107,14 +134,16 @@ impl Intake {
         let number = self.arrivals;
         self.arrivals += 1;
         self.open.insert(number, Open { entry, post, waiting: batch.games.len(), fault: None });
+        let source = Arc::new(source);
         for record in batch.games {
-            self.plies += record.rolls.len();
-            self.games.push_back(Game { series, record, entry: number });
+            let game = Game { source: source.clone(), record, entry: number };
+            self.lessons += self.lessons_of(&game);
+            self.games.push_back(game);
         }
     }
 
-    /// The batch of an entry, or why it is none of this run's.
-    fn check(&self, entry: &Entry, batch: GameBatch) -> Result<GameBatch, String> {
+    /// The batch of an entry and where its games come from, or why it is none of this run's.
+    fn check(&self, entry: &Entry, batch: GameBatch) -> Result<(GameBatch, Source), String> {
         if entry.deliveries > MAX_DELIVERIES {
             return Err(format!("delivered {} times and never finished", entry.deliveries));
         }
@@ -125,15 +154,34 @@ impl Intake {
                 batch.run, batch.game, batch.revision
             ));
         }
-        if batch.series.is_none() {
-            return Err("its games have no series".into());
-        }
-        Ok(batch)
+        let series = batch.series.as_ref().ok_or("its games have no series")?;
+        let subject = match series.kind() {
+            SeriesKind::SelfPlay => Subject::Games,
+            SeriesKind::Rollout => Subject::Labels,
+            other => return Err(format!("of a series of kind {}, not to learn from", other.as_str_name())),
+        };
+        let player = match batch.players.first().and_then(|player| player.who.as_ref()) {
+            Some(Who::Weights(sha256)) => <[u8; 32]>::try_from(sha256.as_slice())
+                .map(|bytes| Digest(bytes).to_string())
+                .unwrap_or_default(),
+            Some(Who::Baseline(name)) => name.clone(),
+            None => String::new(),
+        };
+        let source = Source { series: series.id, subject, phase: series.phase, player: player.into() };
+        Ok((batch, source))
     }
 
-    /// Plies of the waiting games.
-    pub fn plies(&self) -> usize {
-        self.plies
+    /// About how many lessons a game gives.
+    fn lessons_of(&self, game: &Game) -> usize {
+        match game.source.subject {
+            Subject::Games => game.record.rolls.len(),
+            Subject::Labels => game.record.labels.len() * self.expected.replay as usize,
+        }
+    }
+
+    /// About how many lessons the waiting games give.
+    pub fn lessons(&self) -> usize {
+        self.lessons
     }
 
     /// Whether no game waits.
@@ -144,8 +192,8 @@ impl Intake {
     /// The next game that has not been seen before; it counts as seen from now on. Give it back to [`Intake::close`].
     pub fn next(&mut self, ledger: &mut Ledger) -> Option<Game> {
         while let Some(game) = self.games.pop_front() {
-            self.plies -= game.record.rolls.len();
-            if ledger.seen.insert(game.series, game.record.number) {
+            self.lessons -= self.lessons_of(&game);
+            if ledger.seen.insert(game.source.series, game.record.number) {
                 return Some(game);
             }
             self.close(game, None, ledger);
@@ -213,7 +261,7 @@ impl Intake {
 }
 
 /// The batch in an entry's payload, or what is wrong with it.
-fn decode(payload: &[u8]) -> Result<GameBatch, String> {
+pub fn decode(payload: &[u8]) -> Result<GameBatch, String> {
     let mut bytes = Vec::new();
     zstd::Decoder::new(payload)
         .and_then(|decoder| decoder.take(MAX_ENTRY_BYTES + 1).read_to_end(&mut bytes))

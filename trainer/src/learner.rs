@@ -1,15 +1,18 @@
 //! What learns: the networks, their optimisers and the counters, stepped through rounds of lessons.
 
-use ludus_config::Learn;
+use ludus_config::RunConfig;
 use ludus_players::arena::ArenaError;
+use ludus_players::input_set::Inputs;
 use ludus_players::lessons::Lessons;
 use ludus_players::weight_file::{Card, WeightFile};
 use ludus_proto::v1::{ClassLoss, Progress};
+use rand::RngExt;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 use sha2::{Digest, Sha256};
 
+use crate::labels::memory::LabelMemory;
 use crate::ledger::Ledger;
 use crate::network::Network;
 use crate::optimizer::{Optimizer, step_size};
@@ -34,18 +37,44 @@ pub struct Learner {
     pub students: Vec<Student>,
     /// What has been done since the run began.
     pub ledger: Ledger,
-    learn: Learn,
-    seed: u64,
-    losses: Vec<LossSum>,
+    /// Labels to draw lessons from.
+    pub memory: LabelMemory,
+    config: RunConfig,
+    losses: Vec<Losses>,
     skipped_in_a_row: u32,
+    // Kept from step to step, so that none allocates.
     gradient: Vec<f32>,
+    position_losses: Vec<f32>,
+    inputs: Inputs,
 }
 
-/// Losses since the last report.
+/// Losses of one class since the last report.
 #[derive(Clone, Copy, Debug, Default)]
-struct LossSum {
+struct Losses {
+    /// Of the lessons of games.
+    games: Loss,
+    /// Of the lessons drawn from labels.
+    labels: Loss,
+}
+
+/// A mean in the making.
+#[derive(Clone, Copy, Debug, Default)]
+struct Loss {
     sum: f64,
     positions: u64,
+}
+
+impl Loss {
+    fn add(&mut self, loss: f32) {
+        self.sum += f64::from(loss);
+        self.positions += 1;
+    }
+
+    /// The mean, `None` when there is nothing to take it of.
+    fn of(&self, class: String) -> Option<ClassLoss> {
+        let &Loss { sum, positions } = self;
+        (positions > 0).then(|| ClassLoss { class, loss: sum / positions as f64, positions })
+    }
 }
 
 /// Why a round was given up.
@@ -63,22 +92,52 @@ pub enum LearnError {
 }
 
 impl Learner {
-    /// A learner that goes on from `students` and `ledger`. Everything random derives from `seed`.
-    pub fn new(students: Vec<Student>, ledger: Ledger, learn: Learn, seed: u64) -> Self {
-        let losses = vec![LossSum::default(); students.len()];
-        Learner { students, ledger, learn, seed, losses, skipped_in_a_row: 0, gradient: Vec::new() }
+    /// A learner that goes on from `students` and `ledger`, as `config` tells it to. Its memory of labels is empty.
+    pub fn new(students: Vec<Student>, ledger: Ledger, config: RunConfig) -> Self {
+        let outputs = students.first().map_or(0, |student| student.network.shape().outputs);
+        Learner {
+            memory: LabelMemory::new(config.learn.label_memory, outputs),
+            losses: vec![Losses::default(); students.len()],
+            students,
+            ledger,
+            config,
+            skipped_in_a_row: 0,
+            gradient: Vec::new(),
+            position_losses: Vec::new(),
+            inputs: Inputs::default(),
+        }
     }
 
-    /// Learns a round of lessons, one list for each class: mixes them, so that a step sees positions of many games, and
-    /// takes a step for every `batch` of them. Afterwards nothing of the round is left over.
-    pub fn learn(&mut self, lessons: &[Lessons]) -> Result<(), LearnError> {
-        let mut rng = round_rng(self.seed, self.ledger.rounds);
-        let step_size = step_size(&self.learn, self.ledger.games);
+    /// Takes in a label: what a position of a class, with these inputs, is worth. Some lessons will be drawn for it.
+    pub fn receive(&mut self, class: usize, inputs: &Inputs, chances: &[f32]) {
+        self.memory.add(class, inputs, chances);
+        self.ledger.labels += 1;
+    }
+
+    /// Lessons still to be drawn for the labels received. Every round draws them all, so between rounds there are none.
+    pub fn owed(&self) -> usize {
+        let granted = self.ledger.labels * u64::from(self.config.learn.replay);
+        if self.memory.len() == 0 { 0 } else { granted.saturating_sub(self.ledger.label_lessons) as usize }
+    }
+
+    /// Learns a round of lessons, one list for each class: adds those to be drawn from labels, mixes them all, so that a
+    /// step sees positions of many games, and takes a step for every `batch` of them. Afterwards nothing of the round is
+    /// left over.
+    pub fn learn(&mut self, lessons: &mut [Lessons]) -> Result<(), LearnError> {
+        let mut rng = round_rng(self.config.seed, self.ledger.rounds);
+        let games = self.ledger.games;
+        let step_size = step_size(&self.config.phase(self.config.phase_at(games)).step, games);
+        let of_games: Vec<usize> = lessons.iter().map(Lessons::len).collect();
+        for _ in 0..self.owed() {
+            let index = rng.random_range(0..self.memory.len());
+            self.memory.copy(index, lessons, &mut self.inputs);
+            self.ledger.label_lessons += 1;
+        }
         for (class, lessons) in lessons.iter().enumerate() {
             let mut order: Vec<usize> = (0..lessons.len()).collect();
             order.shuffle(&mut rng);
-            for batch in even_batches(&order, self.learn.batch) {
-                self.step(class, lessons, batch, step_size)?;
+            for batch in even_batches(&order, self.config.learn.batch) {
+                self.step(class, (lessons, of_games[class]), batch, step_size)?;
             }
             self.ledger.positions += lessons.len() as u64;
         }
@@ -86,15 +145,17 @@ impl Learner {
         Ok(())
     }
 
+    /// Takes a step for a batch of lessons, of which the first `of_games` are not of labels.
     fn step(
         &mut self,
         class: usize,
-        lessons: &Lessons,
+        (lessons, of_games): (&Lessons, usize),
         batch: &[usize],
         size: f32,
     ) -> Result<(), LearnError> {
         let student = &mut self.students[class];
-        let loss = student.network.gradient(lessons, batch, &mut self.gradient)?;
+        student.network.gradient(lessons, batch, &mut self.gradient, &mut self.position_losses)?;
+        let loss = self.position_losses.iter().sum::<f32>() / batch.len() as f32;
         if !loss.is_finite() || !self.gradient.iter().all(|g| g.is_finite()) {
             self.ledger.skipped_steps += 1;
             self.skipped_in_a_row += 1;
@@ -106,8 +167,9 @@ impl Learner {
         student.optimizer.step(student.network.parameters_mut(), &self.gradient, size);
         self.ledger.steps += 1;
         let losses = &mut self.losses[class];
-        losses.sum += loss * batch.len() as f64;
-        losses.positions += batch.len() as u64;
+        for (&position, &loss) in batch.iter().zip(&self.position_losses) {
+            if position < of_games { losses.games.add(loss) } else { losses.labels.add(loss) }
+        }
         Ok(())
     }
 
@@ -116,28 +178,25 @@ impl Learner {
         WeightFile { card, networks: self.students.iter().map(|student| student.network.weights()).collect() }
     }
 
-    /// The run's counters and the losses since the last [`Learner::forget_losses`].
+    /// The run's counters and the losses since the last [`Learner::forget_losses`], those of labels under names of their
+    /// own.
     pub fn progress(&self) -> Progress {
-        let losses = self.students.iter().zip(&self.losses).filter(|(_, losses)| losses.positions > 0);
+        let classes = || self.students.iter().map(|student| &student.network.shape().class).zip(&self.losses);
+        let games = classes().filter_map(|(class, losses)| losses.games.of(class.clone()));
+        let labels = classes().filter_map(|(class, losses)| losses.labels.of(format!("{class} labels")));
         Progress {
             games: self.ledger.games,
             positions: self.ledger.positions,
             steps: self.ledger.steps,
             expired: self.ledger.expired,
             skipped_steps: self.ledger.skipped_steps,
-            losses: losses
-                .map(|(student, losses)| ClassLoss {
-                    class: student.network.shape().class.clone(),
-                    loss: losses.sum / losses.positions as f64,
-                    positions: losses.positions,
-                })
-                .collect(),
+            losses: games.chain(labels).collect(),
         }
     }
 
     /// Starts the means of the losses afresh.
     pub fn forget_losses(&mut self) {
-        self.losses.fill(LossSum::default());
+        self.losses.fill(Losses::default());
     }
 }
 
@@ -154,87 +213,4 @@ fn even_batches(order: &[usize], size: usize) -> impl Iterator<Item = &[usize]> 
 }
 
 #[cfg(test)]
-mod tests {
-    use ludus_config::Optimizer as Kind;
-    use ludus_players::input_set::Inputs;
-    use ludus_players::weight_file::Shape;
-
-    use super::*;
-
-    fn learner(batch: usize) -> Learner {
-        let shape = Shape { class: "race".into(), inputs: 3, hidden: 4, outputs: 1 };
-        let fresh = WeightFile::fresh(Card::default(), &[shape], 1).unwrap();
-        let learn = Learn { batch, optimizer: Kind::AdamW, step_size: 0.01, ..Learn::default() };
-        let network = Network::from_weights(&fresh.networks[0]);
-        let optimizer = Optimizer::new(&learn, network.parameters().len());
-        Learner::new(vec![Student { network, optimizer }], Ledger::default(), learn, 7)
-    }
-
-    fn lessons(targets: impl Iterator<Item = f32>) -> Vec<Lessons> {
-        let mut lessons = Lessons::new(1);
-        for (number, target) in targets.enumerate() {
-            let mut inputs = Inputs::default();
-            inputs.push(number % 3, 1.0);
-            lessons.push(&inputs, &[target]);
-        }
-        vec![lessons]
-    }
-
-    #[test]
-    fn a_round_takes_a_step_for_every_batch_and_leaves_nothing_over() {
-        for (positions, batch, steps) in [(1, 32, 1), (32, 32, 1), (47, 32, 1), (48, 32, 2), (330, 32, 10)] {
-            let mut learner = learner(batch);
-            learner.learn(&lessons((0..positions).map(|_| 0.5))).unwrap();
-            let ledger = &learner.ledger;
-            assert_eq!((ledger.steps, ledger.positions, ledger.rounds), (steps, positions as u64, 1));
-            assert_eq!(learner.progress().losses[0].positions, positions as u64);
-        }
-        let mut learner = learner(32);
-        learner.learn(&[Lessons::new(1)]).unwrap();
-        assert_eq!((learner.ledger.steps, learner.progress().losses.len()), (0, 0));
-    }
-
-    #[test]
-    fn batches_are_a_partition_of_nearly_equal_parts() {
-        for (positions, size) in [(1, 8), (11, 8), (12, 8), (100, 8), (8, 1)] {
-            let order: Vec<usize> = (0..positions).collect();
-            let parts: Vec<&[usize]> = even_batches(&order, size).collect();
-            assert_eq!(parts.concat(), order);
-            let lengths = parts.iter().map(|part| part.len());
-            assert!(lengths.clone().max().unwrap() - lengths.clone().min().unwrap() <= 1);
-            assert!(lengths.max().unwrap() < 2 * size);
-        }
-    }
-
-    #[test]
-    fn a_step_that_is_not_finite_is_skipped_and_changes_nothing() {
-        let mut learner = learner(4);
-        let before = learner.students.clone();
-        learner.learn(&lessons([f32::NAN].into_iter())).unwrap();
-        assert_eq!(learner.students, before);
-        assert_eq!((learner.ledger.steps, learner.ledger.skipped_steps), (0, 1));
-        // A good step in between: it takes several in a row to lose faith.
-        for _ in 0..3 {
-            learner.learn(&lessons([0.5].into_iter())).unwrap();
-            for _ in 0..SKIPPED_IN_A_ROW - 1 {
-                learner.learn(&lessons([f32::INFINITY].into_iter())).unwrap();
-            }
-        }
-        assert_eq!(learner.ledger.steps, 3);
-        let poison = lessons((0..4 * SKIPPED_IN_A_ROW).map(|_| f32::NAN));
-        assert!(matches!(learner.learn(&poison), Err(LearnError::Diverged)));
-    }
-
-    #[test]
-    fn rounds_are_mixed_by_their_number_alone() {
-        let targets = || lessons((0..64).map(|n| (n % 5) as f32 / 4.0));
-        let after = |rounds: u64| {
-            let mut learner = learner(4);
-            learner.ledger.rounds = rounds;
-            learner.learn(&targets()).unwrap();
-            learner.students
-        };
-        assert_eq!(after(3), after(3));
-        assert_ne!(after(3), after(4));
-    }
-}
+mod tests;

@@ -11,8 +11,14 @@ use crate::trained::GameSet;
 pub struct Ledger {
     /// Games trained on, each once.
     pub games: u64,
-    /// Positions trained on.
+    /// Positions trained on, those of labels included, each time they were.
     pub positions: u64,
+    /// Labels received that a network learns.
+    #[serde(default)]
+    pub labels: u64,
+    /// Lessons drawn from them.
+    #[serde(default)]
+    pub label_lessons: u64,
     /// Steps taken.
     pub steps: u64,
     /// Rounds of lessons; the random numbers of a round derive from its number.

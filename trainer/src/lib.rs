@@ -1,14 +1,15 @@
 //! The trainer: learns from finished games and publishes versions.
 //!
 //! Read in this order, which is the way of the data: `intake` (stream entries to games), [`ludus_players::lessons`]
-//! (games to lessons), `learner` (lessons to steps; with [`network`] and [`optimizer`]), `checkpoint` (with `ledger`
-//! and `trained`: what survives), `training` (the loop), `run` (from a start to its end), `coordination` and `patience`
+//! (games to lessons), `labels` (the memory and the archive of what rollouts gave), `learner` (lessons to steps; with
+//! [`network`] and [`optimizer`]), `checkpoint` (with `ledger` and `trained`: what survives), `training` (the loop), `run` (from a start to its end), `coordination` and `patience`
 //! (the coordinator, and waiting for it).
 
 mod checkpoint;
 mod coordination;
 mod error;
 mod intake;
+mod labels;
 mod learner;
 mod ledger;
 pub mod network;
@@ -29,6 +30,7 @@ use ludus_stream::StreamHome;
 
 pub use checkpoint::CheckpointError;
 pub use error::TrainerError;
+pub use intake::decode as batch_of;
 pub use run::run;
 pub use stats::{TrainerSnapshot, TrainerStats};
 

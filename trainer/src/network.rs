@@ -73,25 +73,33 @@ impl Network {
         Ok(flat(&logits)?.into_iter().map(sigmoid).collect())
     }
 
-    /// Replaces the content of `gradient` by the gradient of the mean loss of these positions, and returns that loss:
-    /// the cross-entropy between outputs and targets, added over the outputs and averaged over the positions.
+    /// Replaces the content of `gradient` by the gradient of the mean loss of these positions, and the content of `losses`
+    /// by the loss of each: the cross-entropy between outputs and targets, added over the outputs.
     ///
     /// A target may lie a little outside `[0, 1]`: a luck-adjusted outcome is unbiased without being a probability. The
     /// loss is then still convex, and its derivative by the logit, output minus target, still what it should be.
-    pub fn gradient(&self, lessons: &Lessons, positions: &[usize], gradient: &mut Vec<f32>) -> Result<f64> {
+    pub fn gradient(
+        &self,
+        lessons: &Lessons,
+        positions: &[usize],
+        gradient: &mut Vec<f32>,
+        losses: &mut Vec<f32>,
+    ) -> Result<()> {
         let layers = self.layers()?;
         let inputs = self.inputs(lessons, positions)?;
         let hidden = layers.hidden(&inputs)?;
 
         let outputs = self.shape.outputs;
         let share = 1.0 / positions.len() as f32;
-        let mut loss = 0.0;
+        losses.clear();
         let mut delta = flat(&layers.logits(&hidden)?)?;
         for (delta, &position) in delta.chunks_exact_mut(outputs).zip(positions) {
+            let mut loss = 0.0;
             for (value, &target) in delta.iter_mut().zip(lessons.target(position)) {
-                loss += f64::from(cross_entropy(*value, target));
+                loss += cross_entropy(*value, target);
                 *value = (sigmoid(*value) - target) * share;
             }
+            losses.push(loss);
         }
 
         let output_bias = column_sums(&delta, outputs);
@@ -107,7 +115,7 @@ impl Network {
         gradient.extend(hidden_bias);
         gradient.extend(flat(&output_weight)?);
         gradient.extend(output_bias);
-        Ok(loss * f64::from(share))
+        Ok(())
     }
 
     /// The chosen positions' inputs, `[positions, inputs]`.

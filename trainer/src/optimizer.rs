@@ -1,6 +1,6 @@
 //! Optimisers over plain slices, with a state that can be saved and restored.
 
-use ludus_config::{Learn, Optimizer as Kind};
+use ludus_config::{Learn, Optimizer as Kind, StepSchedule};
 
 /// How parameters follow their gradients. The state belongs to one network and survives in its checkpoint.
 #[derive(Clone, Debug, PartialEq)]
@@ -74,10 +74,12 @@ impl AdamW {
     }
 }
 
-/// The step size after so many games: it falls geometrically from `step_size` to `final_step_size` over `decay_games`.
-pub fn step_size(learn: &Learn, games: u64) -> f32 {
-    let done = if learn.decay_games == 0 { 1.0 } else { (games as f64 / learn.decay_games as f64).min(1.0) };
-    (learn.step_size * (learn.final_step_size / learn.step_size).powf(done)) as f32
+/// The step size of a schedule after so many games trained on.
+pub fn step_size(schedule: &StepSchedule, games: u64) -> f32 {
+    let StepSchedule { start, end, games: length, from_games } = *schedule;
+    let since = games.saturating_sub(from_games);
+    let done = if length == 0 { 1.0 } else { (since as f64 / length as f64).min(1.0) };
+    (start * (end / start).powf(done)) as f32
 }
 
 #[cfg(test)]
@@ -132,11 +134,14 @@ mod tests {
 
     #[test]
     fn the_step_size_falls_geometrically_and_then_stays() {
-        let learn = Learn { step_size: 0.01, final_step_size: 0.0001, decay_games: 1000, ..Learn::default() };
-        let at = |games| step_size(&learn, games);
-        assert!((at(0) - 0.01).abs() < 1e-9);
-        assert!((at(500) - 0.001).abs() < 1e-9);
-        assert!((at(1000) - 0.0001).abs() < 1e-9);
-        assert_eq!(at(1000), at(1_000_000));
+        for from_games in [0, 700] {
+            let schedule = StepSchedule { start: 0.01, end: 0.0001, games: 1000, from_games };
+            let at = |games| step_size(&schedule, from_games + games);
+            assert!((at(0) - 0.01).abs() < 1e-9);
+            assert!((at(500) - 0.001).abs() < 1e-9);
+            assert!((at(1000) - 0.0001).abs() < 1e-9);
+            assert_eq!(at(1000), at(1_000_000));
+            assert_eq!(step_size(&schedule, 0), at(0), "before the schedule begins");
+        }
     }
 }

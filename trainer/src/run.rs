@@ -5,15 +5,18 @@ use std::thread;
 
 use ludus_config::RunConfig;
 use ludus_players::arena::Arena;
+use ludus_players::lessons::Teacher;
 use ludus_players::weight_file::{Card, Digest, WeightFile};
 use ludus_proto::v1::{JoinReply, JoinRequest};
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
-use crate::checkpoint::{Checkpoint, CheckpointFolder, Origin};
+use crate::checkpoint::{Checkpoint, CheckpointFolder, Found, Origin};
 use crate::coordination::{Coordination, CoordinationError, Remote};
 use crate::intake::{Expected, Intake};
+use crate::labels::archive::Archive;
+use crate::labels::memory::LabelMemory;
 use crate::learner::{Learner, Student};
 use crate::ledger::Ledger;
 use crate::network::Network;
@@ -69,11 +72,13 @@ pub(crate) fn train(
     let mut run = Run::new(joined, options)?;
     let mut rollbacks = 0;
     loop {
-        let (learner, passed_over) = run.restore()?;
+        let Restored { mut learner, number, passed_over } = run.restore()?;
         let checkpoints = run.folder.written();
         // Opened anew, it delivers once more what was not acknowledged.
         let Some(stream) = patience.wait(options.stream.open(&run.joined.stream)) else { return Ok(()) };
-        let teacher = run.arena.teacher(&next_version(&learner, &run.origin))?;
+        let mut teacher = run.arena.teacher(&next_version(&learner, &run.origin))?;
+        let archive = Archive::open(run.folder.path(), number, teacher.chances())?;
+        remember(&archive, teacher.as_mut(), &mut learner.memory, run.config.learn.label_memory)?;
         let mut session = Session {
             config: &run.config,
             origin: &run.origin,
@@ -83,6 +88,7 @@ pub(crate) fn train(
             stream: stream?,
             teacher,
             folder: &mut run.folder,
+            archive,
             learner,
             catching_up: passed_over,
             last_version: options.last_version,
@@ -91,6 +97,7 @@ pub(crate) fn train(
                 game: run.joined.game.clone(),
                 revision: run.joined.revision,
                 max_age_seconds: run.config.learn.max_age_seconds,
+                replay: run.config.learn.replay,
             }),
             patience,
         };
@@ -136,12 +143,12 @@ impl Run {
         Ok(Run { joined, config, origin, folder, arena: arena.clone() })
     }
 
-    /// What the last checkpoint holds, and whether it is not the last that was written; before the first, random weights.
-    fn restore(&self) -> Result<(Learner, bool), TrainerError> {
+    /// What the last checkpoint holds; before the first, random weights.
+    fn restore(&self) -> Result<Restored, TrainerError> {
         let (run, folder) = (self.joined.run.clone(), self.folder.path().to_owned());
         let latest = self.joined.latest_version;
         let seed = self.config.seed;
-        let Some((checkpoint, passed_over)) = self.folder.newest(&self.origin)? else {
+        let Some(Found { checkpoint, number, passed_over }) = self.folder.newest(&self.origin)? else {
             if latest > 0 {
                 return Err(TrainerError::Elsewhere { run, latest, folder });
             }
@@ -152,12 +159,11 @@ impl Run {
                 let optimizer = Optimizer::new(&self.config.learn, network.parameters().len());
                 Student { network, optimizer }
             });
-            let learner =
-                Learner::new(students.collect(), Ledger::default(), self.config.learn.clone(), seed);
-            return Ok((learner, false));
+            let learner = Learner::new(students.collect(), Ledger::default(), self.config.clone());
+            return Ok(Restored { learner, number: 0, passed_over: false });
         };
         let Checkpoint { students, ledger, .. } = checkpoint;
-        let mut learner = Learner::new(students, ledger, self.config.learn.clone(), seed);
+        let mut learner = Learner::new(students, ledger, self.config.clone());
         let known = learner.ledger.version;
         if latest < known {
             return Err(TrainerError::OtherRun { run, latest, folder, known });
@@ -185,8 +191,40 @@ impl Run {
             version = latest,
             "going on from the last checkpoint"
         );
-        Ok((learner, passed_over))
+        Ok(Restored { learner, number, passed_over })
     }
+}
+
+/// Where to go on from.
+struct Restored {
+    learner: Learner,
+    /// Number of the checkpoint, 0 when there was none.
+    number: u64,
+    /// Whether it is not the last that was written.
+    passed_over: bool,
+}
+
+/// Fills the memory of labels with the newest in the archive.
+fn remember(
+    archive: &Archive,
+    teacher: &mut dyn Teacher,
+    memory: &mut LabelMemory,
+    kept: usize,
+) -> Result<(), TrainerError> {
+    for shard in archive.newest(kept)? {
+        let chances = shard.chances.chunks_exact(teacher.chances().len());
+        for (position, chances) in shard.positions.iter().zip(chances) {
+            match teacher.recall(position) {
+                Ok(Some((class, inputs))) => memory.add(class, inputs, chances),
+                Ok(None) => {}
+                Err(error) => tracing::warn!(%error, "passed over a label in the archive"),
+            }
+        }
+    }
+    if memory.len() > 0 {
+        tracing::info!(labels = memory.len(), "remembers labels");
+    }
+    Ok(())
 }
 
 #[cfg(test)]

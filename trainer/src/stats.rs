@@ -3,7 +3,9 @@
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 
-use ludus_proto::v1::{ClassLoss, Progress};
+use ludus_proto::v1::ClassLoss;
+
+use crate::ledger::Ledger;
 
 /// Live figures of a trainer, written by it and read by whoever shows them.
 #[derive(Debug, Default)]
@@ -11,6 +13,8 @@ pub struct TrainerStats {
     games: AtomicU64,
     positions: AtomicU64,
     steps: AtomicU64,
+    labels: AtomicU64,
+    label_lessons: AtomicU64,
     expired: AtomicU64,
     skipped_steps: AtomicU64,
     refused: AtomicU64,
@@ -37,6 +41,10 @@ pub struct TrainerSnapshot {
     pub positions: u64,
     /// Steps taken since the run began.
     pub steps: u64,
+    /// Labels of rollouts received since the run began, those that no network learns left out.
+    pub labels: u64,
+    /// Positions trained on because of them; each label is learnt several times.
+    pub label_lessons: u64,
     /// Games dropped because they were too old.
     pub expired: u64,
     /// Steps skipped because a loss or gradient was not finite.
@@ -65,6 +73,8 @@ impl TrainerStats {
             games: self.games.load(Relaxed),
             positions: self.positions.load(Relaxed),
             steps: self.steps.load(Relaxed),
+            labels: self.labels.load(Relaxed),
+            label_lessons: self.label_lessons.load(Relaxed),
             expired: self.expired.load(Relaxed),
             skipped_steps: self.skipped_steps.load(Relaxed),
             refused: self.refused.load(Relaxed),
@@ -78,14 +88,16 @@ impl TrainerStats {
     }
 
     /// Shows the counters of the run.
-    pub(crate) fn show(&self, progress: &Progress, refused: u64, version: u64) {
-        self.games.store(progress.games, Relaxed);
-        self.positions.store(progress.positions, Relaxed);
-        self.steps.store(progress.steps, Relaxed);
-        self.expired.store(progress.expired, Relaxed);
-        self.skipped_steps.store(progress.skipped_steps, Relaxed);
-        self.refused.store(refused, Relaxed);
-        self.version.store(version, Relaxed);
+    pub(crate) fn show(&self, ledger: &Ledger) {
+        self.games.store(ledger.games, Relaxed);
+        self.positions.store(ledger.positions, Relaxed);
+        self.steps.store(ledger.steps, Relaxed);
+        self.labels.store(ledger.labels, Relaxed);
+        self.label_lessons.store(ledger.label_lessons, Relaxed);
+        self.expired.store(ledger.expired, Relaxed);
+        self.skipped_steps.store(ledger.skipped_steps, Relaxed);
+        self.refused.store(ledger.refused, Relaxed);
+        self.version.store(ledger.version, Relaxed);
     }
 
     /// Shows the losses of the last checkpoint interval.

@@ -8,7 +8,8 @@ use ludus_players::arena::{Arena, Registry, Seating, Source};
 use ludus_players::game_arena::{GameArena, Roster};
 use ludus_players::input_set::{InputSet, Inputs};
 use ludus_players::player::Player;
-use ludus_proto::v1::{GameBatch, GameRecord, Series, SeriesKind};
+use ludus_proto::v1::player_ref::Who;
+use ludus_proto::v1::{GameBatch, GameRecord, Label, PlayerRef, Series, SeriesKind};
 use prost::Message;
 
 /// Steps from start to goal.
@@ -50,11 +51,14 @@ impl Game for Race {
     }
 
     fn read_position(&self, text: &str) -> Result<Standing, NotationError> {
-        Err(NotationError::new(text, "position", "the race has no notation"))
+        let steps = |text: &str| text.parse().ok().filter(|&steps: &u8| usize::from(steps) <= TRACK);
+        let standing =
+            text.split_once('-').and_then(|(own, other)| Some(Standing(steps(own)?, steps(other)?)));
+        standing.ok_or_else(|| NotationError::new(text, "position", "it looks like 5-3"))
     }
 
     fn write_position(&self, state: &Standing) -> String {
-        format!("{state:?}")
+        format!("{}-{}", state.0, state.1)
     }
 
     fn read_roll(&self, text: &str) -> Result<u8, NotationError> {
@@ -191,12 +195,17 @@ pub fn registry() -> Registry {
     Registry::new(vec![Arc::new(GameArena::<Race>::default())])
 }
 
-/// The series that games come from.
+/// The series that games of self-play come from.
 pub fn series() -> Series {
     Series { id: 4, kind: SeriesKind::SelfPlay.into(), seed: 11, ..Series::default() }
 }
 
-/// Games of the series, played.
+/// The series that rollout games come from.
+pub fn rollout_series() -> Series {
+    Series { id: 5, kind: SeriesKind::Rollout.into(), seed: 12, phase: 1, ..Series::default() }
+}
+
+/// Games of self-play, played.
 pub fn games(numbers: std::ops::Range<u64>) -> Vec<GameRecord> {
     let seat = Seating { source: Source::Baseline("random".into()), plies: 0 };
     let arena = GameArena::<Race>::default();
@@ -204,13 +213,47 @@ pub fn games(numbers: std::ops::Range<u64>) -> Vec<GameRecord> {
     numbers.map(|number| table.play(number).expect("a game")).collect()
 }
 
+/// Rollout games: games with labels of their first plies, up to eight, as long as the position after them is not
+/// finished. The labels say the truth.
+pub fn rollouts(numbers: std::ops::Range<u64>) -> Vec<GameRecord> {
+    let mut games = games(numbers);
+    for game in &mut games {
+        for (ply, state) in replay(game).into_iter().take(8).enumerate() {
+            if Race.payoff(&state).is_none() {
+                let chances = vec![(truth(&state) as f32).clamp(0.0, 1.0)];
+                game.labels.push(Label { ply: ply as u32, play: 0, chances, error: 0.01, trials: 7 });
+            }
+        }
+    }
+    games
+}
+
+/// The positions after each ply of a game.
+pub fn replay(game: &GameRecord) -> Vec<Standing> {
+    let rolls = game.rolls.iter().map(|&roll| ROLLS[usize::from(roll)].0);
+    let mut state = Race.start();
+    rolls
+        .map(|roll| {
+            state = Standing(state.1, state.0.saturating_sub(roll));
+            state.clone()
+        })
+        .collect()
+}
+
 /// A batch of games as it travels.
 pub fn batch(games: Vec<GameRecord>) -> GameBatch {
+    batch_of(series(), games)
+}
+
+/// A batch of games of a series.
+pub fn batch_of(series: Series, games: Vec<GameRecord>) -> GameBatch {
+    let player = PlayerRef { who: Some(Who::Weights(vec![0xab; 32])), plies: 0 };
     GameBatch {
         run: "first".into(),
         game: Race::NAME.into(),
         revision: Race::REVISION,
-        series: Some(series()),
+        series: Some(series),
+        players: vec![player.clone(), player],
         games,
         accepted_at: 1000,
         ..GameBatch::default()

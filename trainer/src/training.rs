@@ -7,6 +7,7 @@
 //! - An entry is acknowledged when both kept checkpoints know that it is done with, and the coordinator has confirmed
 //!   that this trainer still holds the run. So a damaged newest checkpoint costs nothing: what the one before does not
 //!   know comes from the stream again.
+//! - The labels of a game go into the archive before the checkpoint that counts it, see [`crate::labels::archive`].
 //! - A version is announced in a checkpoint before it is published. Killed in between, the trainer publishes the very
 //!   same bytes again, or finds that they have arrived.
 
@@ -14,6 +15,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use ludus_config::{Learn, RunConfig};
+use ludus_players::arena::Violation;
 use ludus_players::lessons::{Lessons, Teacher};
 use ludus_players::weight_file::{Card, Digest, WeightFile};
 use ludus_proto::v1::{PublishRequest, ReportReply, ReportRequest};
@@ -22,7 +24,9 @@ use ludus_stream::GameStream;
 use crate::TrainerError;
 use crate::checkpoint::{Checkpoint, CheckpointFolder, Origin};
 use crate::coordination::{Coordination, CoordinationError};
-use crate::intake::Intake;
+use crate::intake::{Game, Intake, Subject};
+use crate::labels::Label;
+use crate::labels::archive::Archive;
 use crate::learner::{LearnError, Learner};
 use crate::patience::Patience;
 
@@ -66,6 +70,8 @@ pub struct Session<'a> {
     pub teacher: Box<dyn Teacher>,
     /// Where checkpoints go.
     pub folder: &'a mut CheckpointFolder,
+    /// Where labels go.
+    pub archive: Archive,
     /// What learns.
     pub learner: Learner,
     /// The checkpoint gone on from is older than what was reported. Until the entries delivered again are learnt, the
@@ -113,10 +119,10 @@ impl Session<'_> {
         }
         let positions = ROUND_BATCHES * self.config.learn.batch;
         while !self.patience.is_over() {
-            let idle = self.intake.plies() < positions && !self.listen(&mut clock)?;
+            let idle = self.intake.lessons() < positions && !self.listen(&mut clock)?;
             let due = self.is_due(&clock) || (idle && self.may_be_the_end(&clock));
             // At a checkpoint what waits is learnt too, however little: games must not wait for others for ever.
-            while self.intake.plies() >= positions || (due && !self.intake.is_empty()) {
+            while self.intake.lessons() >= positions || (due && !self.intake.is_empty()) {
                 if let Some(end) = self.round_or_end(positions)? {
                     return Ok(end);
                 }
@@ -204,28 +210,59 @@ impl Session<'_> {
     /// Learns from the games that wait, up to about so many positions.
     fn round(&mut self, positions: usize) -> Result<(), LearnError> {
         self.teacher.follow(&self.version())?;
-        let lambda = self.config.learn.lambda as f32;
         let mut lessons: Vec<Lessons> =
             self.origin.networks.iter().map(|network| Lessons::new(network.outputs)).collect();
-        while lessons.iter().map(Lessons::len).sum::<usize>() < positions {
+        while lessons.iter().map(Lessons::len).sum::<usize>() + self.learner.owed() < positions {
+            let Some(game) = self.intake.next(&mut self.learner.ledger) else { break };
+            let taught = match game.source.subject {
+                Subject::Games => {
+                    let lambda = self.config.phase(game.source.phase).lambda as f32;
+                    self.teacher.teach(&game.record, lambda, &mut lessons)
+                }
+                Subject::Labels => self.take_labels(&game),
+            };
             let ledger = &mut self.learner.ledger;
-            let Some(game) = self.intake.next(ledger) else { break };
-            match self.teacher.teach(&game.record, lambda, &mut lessons) {
-                Ok(()) => {
-                    ledger.games += 1;
-                    self.intake.close(game, None, ledger);
-                }
-                Err(violation) => {
-                    ledger.refused += 1;
-                    self.intake.close(game, Some(violation.to_string()), ledger);
-                }
+            match &taught {
+                Ok(()) => ledger.games += 1,
+                Err(_) => ledger.refused += 1,
             }
+            self.intake.close(game, taught.err().map(|violation| violation.to_string()), ledger);
         }
-        self.learner.learn(&lessons)?;
+        self.learner.learn(&mut lessons)?;
         // Neither saved nor published: weights beyond all bounds.
         self.version().check().map_err(|_| LearnError::Diverged)?;
         self.show();
         Ok(())
+    }
+
+    /// Takes the labels of a game into the memory and the archive.
+    fn take_labels(&mut self, game: &Game) -> Result<(), Violation> {
+        let Session { teacher, learner, archive, origin, .. } = self;
+        let (source, number) = (&game.source, game.record.number);
+        let outputs = teacher.chances().len();
+        let sound =
+            |chances: &[f32]| chances.len() == outputs && chances.iter().all(|c| (0.0..=1.0).contains(c));
+        if let Some(label) = game.record.labels.iter().find(|label| !sound(&label.chances)) {
+            let detail = format!("ply {}: {:?} are not {outputs} chances", label.ply, label.chances);
+            return Err(Violation { reason: "bad-label", detail });
+        }
+        teacher.labels(&game.record, &mut |lesson| {
+            if let Some(inputs) = lesson.inputs {
+                learner.receive(lesson.class, inputs, lesson.target);
+            }
+            archive.add(Label {
+                series: source.series,
+                game: number,
+                ply: lesson.ply,
+                play: lesson.play,
+                position: lesson.position,
+                class: origin.networks[lesson.class].class.clone(),
+                chances: lesson.target.to_vec(),
+                error: lesson.error,
+                trials: lesson.trials,
+                player: source.player.clone(),
+            });
+        })
     }
 
     /// Writes a checkpoint if anything changed, reports, and settles the entries that are safe.
@@ -280,6 +317,7 @@ impl Session<'_> {
             ledger: self.learner.ledger.clone(),
             students: self.learner.students.clone(),
         };
+        self.archive.save(self.folder.next())?;
         self.folder.save(&checkpoint)?;
         self.intake.checkpointed();
         self.patience.stats.count_checkpoint();
@@ -391,8 +429,7 @@ impl Session<'_> {
     }
 
     fn show(&self) {
-        let ledger = &self.learner.ledger;
-        self.patience.stats.show(&self.learner.progress(), ledger.refused, ledger.version);
+        self.patience.stats.show(&self.learner.ledger);
     }
 }
 

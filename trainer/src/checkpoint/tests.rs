@@ -39,13 +39,17 @@ fn folder() -> (TempDir, CheckpointFolder) {
     (dir, folder)
 }
 
+fn found(checkpoint: Checkpoint, number: u64, passed_over: bool) -> Found {
+    Found { checkpoint, number, passed_over }
+}
+
 #[test]
 fn everything_comes_back_bit_for_bit() {
     let (_dir, mut folder) = folder();
     let saved = checkpoint(5);
     assert_eq!(folder.newest(&saved.origin).unwrap(), None);
     folder.save(&saved).unwrap();
-    assert_eq!(folder.newest(&saved.origin).unwrap(), Some((saved, false)));
+    assert_eq!(folder.newest(&saved.origin).unwrap(), Some(found(saved, 1, false)));
 }
 
 #[test]
@@ -63,7 +67,7 @@ fn the_last_two_are_kept_and_numbers_go_on_after_a_restart() {
     assert!(fs::read_dir(&path).unwrap().all(|entry| !entry.unwrap().path().ends_with(".part")));
     folder.save(&checkpoint(9)).unwrap();
     assert_eq!(folder.numbers().unwrap(), [5, 4]);
-    assert_eq!(folder.newest(&origin).unwrap().unwrap().0.ledger.games, 9);
+    assert_eq!(folder.newest(&origin).unwrap().unwrap().checkpoint.ledger.games, 9);
 }
 
 #[test]
@@ -85,7 +89,7 @@ fn any_damage_is_noticed_and_the_one_before_serves() {
     folder.save(&checkpoint(2)).unwrap();
     fs::write(folder.file(2), &bytes[..bytes.len() / 2]).unwrap();
     let origin = checkpoint(0).origin;
-    assert_eq!(folder.newest(&origin).unwrap(), Some((checkpoint(1), true)));
+    assert_eq!(folder.newest(&origin).unwrap(), Some(found(checkpoint(1), 1, true)));
     fs::write(folder.file(1), b"").unwrap();
     let error = folder.newest(&origin).unwrap_err();
     assert!(matches!(error, CheckpointError::AllDamaged { .. }), "{error}");
