@@ -6,6 +6,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 use ludus_players::weight_file::Digest;
 use ludus_proto::v1::admin_service_client::AdminServiceClient;
+use ludus_proto::v1::trainer_service_client::TrainerServiceClient;
 use ludus_proto::v1::worker_service_client::WorkerServiceClient;
 use ludus_proto::v1::*;
 use tokio::runtime::Runtime;
@@ -63,6 +64,21 @@ impl CoordinatorClient {
         self.ask(self.admin().stop_run(StopRunRequest { run: run.into() })).map(drop)
     }
 
+    /// Takes the training role of a run.
+    pub fn join(&self, request: JoinRequest) -> Result<JoinReply> {
+        self.ask(self.trainer().join(request))
+    }
+
+    /// Publishes a version and gives its number.
+    pub fn publish(&self, request: PublishRequest) -> Result<u64> {
+        Ok(self.ask(self.trainer().publish(request))?.version)
+    }
+
+    /// Reports what was done with the games of a run.
+    pub fn report(&self, request: ReportRequest) -> Result<ReportReply> {
+        self.ask(self.trainer().report(request))
+    }
+
     /// The bytes of a weight file, as sent: the caller compares them with `sha256`.
     pub fn weights(&self, sha256: Digest) -> Result<Vec<u8>> {
         let request = FetchWeightsRequest { sha256: sha256.0.to_vec() };
@@ -74,6 +90,10 @@ impl CoordinatorClient {
             bytes.extend_from_slice(&chunk.data);
         }
         Ok(bytes)
+    }
+
+    fn trainer(&self) -> TrainerServiceClient<Channel> {
+        TrainerServiceClient::new(self.channel.clone())
     }
 
     fn admin(&self) -> AdminServiceClient<Channel> {

@@ -12,6 +12,7 @@ use ludus_proto::v1::{GameRecord, PlayerRef, Series};
 
 use crate::analyst::Analyst;
 use crate::benchmark::{BenchmarkError, BenchmarkReport};
+use crate::decisions::RolledDecision;
 use crate::lessons::Teacher;
 use crate::speed::Speed;
 use crate::weight_file::{Digest, Shape, WeightFile};
@@ -94,6 +95,12 @@ pub trait Arena: Send + Sync {
         threads: usize,
     ) -> Result<BenchmarkReport, ArenaError> {
         let _ = (file, text, name, player, threads);
+        Err(ArenaError::Unsupported { game: self.game(), what: "benchmarks" })
+    }
+
+    /// The decisions of a rollout game of which several plays were rolled out, as benchmarks are made of them.
+    fn decisions(&self, record: &GameRecord) -> Result<Vec<RolledDecision>, ArenaError> {
+        let _ = record;
         Err(ArenaError::Unsupported { game: self.game(), what: "benchmarks" })
     }
 
@@ -186,6 +193,9 @@ pub enum ArenaError {
     /// A benchmark that cannot be read.
     #[error(transparent)]
     Benchmark(#[from] BenchmarkError),
+    /// A record that breaks the rules.
+    #[error(transparent)]
+    Record(#[from] Violation),
     /// Something this game does not offer.
     #[error("{game} offers no {what}")]
     Unsupported {

@@ -9,6 +9,7 @@ use ludus_proto::v1::{GameRecord, PlayerRef, Series};
 use crate::analyst::{Analyst, GameAnalyst};
 use crate::arena::{Arena, ArenaError, Checked, Seating, Source, Table, Violation};
 use crate::benchmark::{Benchmark, BenchmarkReport};
+use crate::decisions::{self, RolledDecision, Wording};
 use crate::input_set::InputSet;
 use crate::lessons::{self, GameTeacher, Judges, Teacher};
 use crate::net_evaluator::NetEvaluator;
@@ -30,6 +31,11 @@ pub trait Roster: Game {
 
     /// Its input sets, the default first.
     fn input_sets(&self) -> Vec<Arc<dyn InputSet<Self>>>;
+
+    /// A position as the game's benchmark files write it; any notation of the game can be read.
+    fn benchmark_position(&self, state: &Self::State) -> String {
+        self.write_position(state)
+    }
 }
 
 /// A game as an [`Arena`].
@@ -162,13 +168,14 @@ impl<G: Roster> Arena for GameArena<G> {
         (name, player): (&str, &Seating),
         threads: usize,
     ) -> Result<BenchmarkReport, ArenaError> {
-        let classes = self.game.input_sets().into_iter().next();
-        let class = |state: &G::State| {
-            let classes = classes.as_ref()?;
-            classes.class(state).map(|class| classes.classes()[class])
-        };
-        let benchmark = Benchmark::read(self.game, file, text, &class)?;
+        let classes = Classes { game: self.game, inputs: self.game.input_sets().into_iter().next() };
+        let benchmark = Benchmark::read(self.game, file, text, &|state| classes.class(state))?;
         Ok(benchmark.score(self.game, name, self.players(player, threads)?))
+    }
+
+    fn decisions(&self, record: &GameRecord) -> Result<Vec<RolledDecision>, ArenaError> {
+        let classes = Classes { game: self.game, inputs: self.game.input_sets().into_iter().next() };
+        Ok(decisions::decisions(self.game, record, &classes)?)
     }
 
     fn speed(&self, player: &Seating, threads: usize, duration: Duration) -> Result<Speed, ArenaError> {
@@ -179,6 +186,23 @@ impl<G: Roster> Arena for GameArena<G> {
         };
         let benches = (0..threads.max(1)).map(|_| bench()).collect::<Result<_, ArenaError>>()?;
         speed::measure(benches, duration)
+    }
+}
+
+/// The classes of benchmarks: those of the game's first input set.
+struct Classes<G: Roster> {
+    game: G,
+    inputs: Option<Arc<dyn InputSet<G>>>,
+}
+
+impl<G: Roster> Wording<G> for Classes<G> {
+    fn class(&self, state: &G::State) -> Option<&'static str> {
+        let inputs = self.inputs.as_ref()?;
+        inputs.class(state).map(|class| inputs.classes()[class])
+    }
+
+    fn position(&self, state: &G::State) -> String {
+        self.game.benchmark_position(state)
     }
 }
 

@@ -11,6 +11,7 @@ pub mod analyst;
 pub mod arena;
 pub mod backgammon;
 pub mod benchmark;
+pub mod decisions;
 pub mod dice;
 pub mod game_arena;
 pub mod input_set;

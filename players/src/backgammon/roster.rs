@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use ludus_games::Backgammon;
+use ludus_games::backgammon::Position;
 
 use super::pubeval::PubEval;
 use crate::game_arena::Roster;
@@ -18,5 +19,10 @@ impl Roster for Backgammon {
 
     fn input_sets(&self) -> Vec<Arc<dyn InputSet<Self>>> {
         super::input_sets()
+    }
+
+    /// The key of GNU Backgammon's benchmark files.
+    fn benchmark_position(&self, state: &Position) -> String {
+        state.key_letters()
     }
 }

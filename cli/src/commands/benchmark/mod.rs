@@ -2,6 +2,7 @@
 //!
 //! One module an action; [`published`] knows the files that can be fetched.
 
+mod build;
 mod fetch;
 mod published;
 mod score;
@@ -11,6 +12,8 @@ use anyhow::Result;
 /// What to do with benchmarks.
 #[derive(Debug, clap::Subcommand)]
 pub enum Action {
+    /// Make a benchmark file of our own: decisions of self-play, rolled out by a cluster
+    Build(build::Args),
     /// Fetch the benchmark files that GNU Backgammon's makers have published
     Fetch(fetch::Args),
     /// Let a player decide the positions of a benchmark file
@@ -20,6 +23,7 @@ pub enum Action {
 /// Runs it.
 pub fn run(action: Action) -> Result<()> {
     match action {
+        Action::Build(args) => build::run(args),
         Action::Fetch(args) => fetch::run(args),
         Action::Score(args) => score::run(args),
     }
