@@ -146,7 +146,7 @@ section! {
         pub luck: bool = false,
         /// Bound of the luck of one game, in points.
         pub luck_bound: f64 = 3.0,
-        /// Share of the workers' time for gates, 0 to 0.9; self-play keeps the rest.
+        /// Share of the workers' time for gates, 0 to 0.9; games to learn from keep the rest.
         pub share: f64 = 0.25,
         /// Benchmark file (.bm) whose error rates a version must keep within benchmark_tolerance; empty for none.
         pub benchmark: String = String::new(),
@@ -164,7 +164,7 @@ section! {
         pub target_seconds: f64 = 4.0,
         /// Largest number of games in a lease.
         pub max_games: u32 = 4096,
-        /// Accepted games not yet trained on, above which no self-play is handed out.
+        /// Accepted games not yet trained on, above which no games to learn from are handed out.
         pub backlog_games: u64 = 50_000,
     }
 }

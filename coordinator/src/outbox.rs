@@ -4,7 +4,7 @@
 //! outbox once the trainer has reported them settled: a Redis that dies may forget what it had taken, and then they are
 //! appended again when the trainer misses them. When the coordinator dies between appending and writing that down they
 //! are appended twice as well. The trainer, which knows what it has had, skips them. While Redis is away they stay, and
-//! the backlog limit stops self-play before there are too many.
+//! the backlog limit stops new games before there are too many.
 
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError};
