@@ -54,6 +54,8 @@ pub enum Command {
     /// Score players on decisions whose best plays are known
     #[command(subcommand)]
     Benchmark(commands::benchmark::Action),
+    /// Train PubEval's weights on the decisions of benchmarks
+    Listnet(commands::listnet::Args),
     /// List the legal plays of a roll, with equities if a player is named
     Moves(commands::moves::Args),
     /// Show what a player thinks of positions
@@ -61,6 +63,8 @@ pub enum Command {
     /// Build, check and ask the exact database of the end of a backgammon game
     #[command(subcommand)]
     Bearoff(commands::bearoff::Action),
+    /// Play against a player, or let other programs do so
+    Play(commands::play::Args),
     /// Measure how fast this machine judges positions and plays games
     Speed(commands::speed::Args),
 }
@@ -80,9 +84,11 @@ impl Command {
             Command::Config(action) => commands::config::run(action),
             Command::Match(args) => commands::r#match::run(args),
             Command::Benchmark(action) => commands::benchmark::run(action),
+            Command::Listnet(args) => commands::listnet::run(args),
             Command::Moves(args) => commands::moves::run(args),
             Command::Evaluate(args) => commands::evaluate::run(args),
             Command::Bearoff(action) => commands::bearoff::run(action),
+            Command::Play(args) => commands::play::run(args),
             Command::Speed(args) => commands::speed::run(args),
         }
     }

@@ -1,12 +1,15 @@
-//! From a PLAYER on the command line to a player: `champion`, `v12@1ply`, `pubeval`, `./weights.safetensors`.
+//! From a PLAYER on the command line to a player: `champion`, `v12@1ply`, `pubeval`, `./weights.safetensors`,
+//! `gnubg:localhost:4000@0ply`.
 
 use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
 use ludus_players::arena::{Arena, Seating, Source};
+use ludus_players::peer::Peer;
 use ludus_players::spec::{Named, PlayerSpec};
-use ludus_players::weight_file::WeightFile;
+use ludus_players::weight_file::{Digest, WeightFile};
 
+use crate::input::read_text;
 use crate::local_run::{RunPlace, Which};
 
 /// Where versions of a run are looked up when a PLAYER names one.
@@ -19,15 +22,23 @@ pub struct PlayerPlace {
     pub run: Option<String>,
 }
 
-/// Finds the player that `spec` names: a baseline, a weight file's path, or a version of a run (`champion`, `latest`,
-/// `v12`), each with an optional search depth (`@1ply`).
+/// Finds the player that `spec` names: a baseline, a weight file's path, a program outside, or a version of a run
+/// (`champion`, `latest`, `v12`), each with an optional search depth (`@1ply`).
 pub fn resolve(spec: &str, arena: &dyn Arena, place: &PlayerPlace) -> Result<Seating> {
     let PlayerSpec { who, plies } = PlayerSpec::parse(spec, arena)?;
     let source = match who {
         Named::Baseline(name) => Source::Baseline(name),
+        Named::File(path) if path.extension().is_some_and(|extension| extension == "pubeval") => {
+            let text = read_text(&path)?;
+            let digest = Digest::of(text.as_bytes());
+            Source::Text { digest, file: path.display().to_string(), text: text.into() }
+        }
         Named::File(path) => {
             let (file, digest) = WeightFile::read(&path)?;
             Source::Weights { digest, file: Arc::new(file) }
+        }
+        Named::External { program, host, port } => {
+            Source::External(Arc::new(Peer::new(&program, &host, port)))
         }
         Named::Champion => version(spec, Which::Champion, arena, place)?,
         Named::Latest => version(spec, Which::Latest, arena, place)?,

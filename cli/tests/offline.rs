@@ -152,6 +152,7 @@ fn every_command_explains_itself_with_an_example() {
         "evaluate",
         "bearoff build",
         "bearoff show",
+        "play",
         "speed",
     ] {
         let command: Vec<_> = command.split(' ').collect();

@@ -95,6 +95,7 @@ impl<G: Game> Analyst for GameAnalyst<G> {
             .collect();
         if let Some(evaluator) = &mut self.evaluator {
             evaluator.judge(&self.plays.after, &mut self.judged);
+            evaluator.trouble().map_or(Ok(()), Err)?;
             for (play, chances) in plays.iter_mut().zip(&self.judged) {
                 play.equity = Some(chances.flipped().points());
             }
@@ -111,6 +112,7 @@ impl<G: Game> Analyst for GameAnalyst<G> {
         let states =
             positions.iter().map(|text| self.game.read_position(text)).collect::<Result<Vec<_>, _>>()?;
         evaluator.judge(&states, &mut self.judged);
+        evaluator.trouble().map_or(Ok(()), Err)?;
         let judgements = states.iter().zip(&self.judged).map(|(state, chances)| {
             let chances = if after { chances.flipped() } else { *chances };
             Judgement {

@@ -14,6 +14,7 @@ use crate::analyst::Analyst;
 use crate::benchmark::{BenchmarkError, BenchmarkReport};
 use crate::decisions::RolledDecision;
 use crate::lessons::Teacher;
+use crate::peer::{Peer, PeerError};
 use crate::speed::Speed;
 use crate::weight_file::{Digest, Shape, WeightFile};
 
@@ -29,6 +30,17 @@ pub enum Source {
         /// The weights.
         file: Arc<WeightFile>,
     },
+    /// A player that a text file describes, such as the weights that `ludus listnet` writes.
+    Text {
+        /// sha256 of the text.
+        digest: Digest,
+        /// The file's name, for messages.
+        file: String,
+        /// What it says.
+        text: Arc<str>,
+    },
+    /// A program outside, such as gnubg. Only this process can reach it, so it takes no part in the games of a cluster.
+    External(Arc<Peer>),
 }
 
 /// A player to seat at a table.
@@ -46,6 +58,8 @@ impl Seating {
         let who = match &self.source {
             Source::Baseline(name) => Who::Baseline(name.clone()),
             Source::Weights { digest, .. } => Who::Weights(digest.0.to_vec()),
+            Source::Text { digest, .. } => Who::Weights(digest.0.to_vec()),
+            Source::External(peer) => Who::Baseline(peer.to_string()),
         };
         PlayerRef { who: Some(who), plies: self.plies }
     }
@@ -59,6 +73,10 @@ pub trait Arena: Send + Sync {
     fn revision(&self) -> u32;
     /// Names of its baselines.
     fn baselines(&self) -> Vec<&'static str>;
+    /// Names of the programs outside that can play it.
+    fn externals(&self) -> &'static [&'static str] {
+        &[]
+    }
     /// Names of its input sets.
     fn input_sets(&self) -> Vec<&'static str>;
     /// Largest number of points a game can be worth.
@@ -117,7 +135,8 @@ pub trait Table: Send {
     fn play(&mut self, number: u64) -> Result<GameRecord, PlayError>;
 }
 
-/// A game that could not be played to its end. It is a function of the game's number, so playing it again is no use.
+/// A game that could not be played to its end. But for trouble outside, that is a function of the game's number, so
+/// playing it again is no use.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PlayError {
     /// The players do not bring the game to an end.
@@ -135,6 +154,16 @@ pub enum PlayError {
         number: u64,
         /// Plies played.
         ply: usize,
+    },
+    /// A program outside did not do its part.
+    #[error("game {number}, ply {ply}: {trouble}")]
+    Outside {
+        /// The game.
+        number: u64,
+        /// Plies played.
+        ply: usize,
+        /// What is wrong.
+        trouble: PeerError,
     },
     /// A player that had an evaluator when it sat down has none any more.
     #[error("game {number}: the player that measures luck has no evaluator")]
@@ -190,6 +219,12 @@ pub enum ArenaError {
     /// A game that could not be played.
     #[error(transparent)]
     Play(#[from] PlayError),
+    /// A program outside that does not do its part.
+    #[error(transparent)]
+    Outside(#[from] PeerError),
+    /// A player's text file that cannot be read.
+    #[error(transparent)]
+    Text(#[from] PlayerFileError),
     /// A benchmark that cannot be read.
     #[error(transparent)]
     Benchmark(#[from] BenchmarkError),
@@ -207,6 +242,18 @@ pub enum ArenaError {
     /// The settings make no sense together.
     #[error("{0}")]
     Settings(String),
+}
+
+/// A text file that describes no player.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{file}:{line}: {problem}")]
+pub struct PlayerFileError {
+    /// The file's name.
+    pub file: String,
+    /// The line, counted from 1.
+    pub line: usize,
+    /// What is wrong.
+    pub problem: String,
 }
 
 /// The games this program knows.

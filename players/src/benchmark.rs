@@ -12,7 +12,9 @@ use ludus_games::{Game, Plays};
 use serde::Serialize;
 
 use crate::dice;
+use crate::peer::PeerError;
 use crate::player::Player;
+use crate::weight_file::Digest;
 
 /// The decisions of a benchmark file.
 #[derive(Clone, Debug)]
@@ -20,11 +22,14 @@ pub struct Benchmark<G: Game> {
     decisions: Vec<Decision<G>>,
 }
 
+/// One decision of a benchmark.
 #[derive(Clone, Debug)]
-struct Decision<G: Game> {
+pub(crate) struct Decision<G: Game> {
     class: String,
-    state: G::State,
-    roll: G::Roll,
+    /// The position before the play, seen by the mover.
+    pub(crate) state: G::State,
+    /// What was rolled.
+    pub(crate) roll: G::Roll,
     /// After-positions and what they lose, in points; the first loses nothing.
     listed: Vec<(G::State, f64)>,
 }
@@ -73,15 +78,43 @@ impl<G: Game> Benchmark<G> {
         self.decisions.len()
     }
 
-    /// Whether there is none; a benchmark that was read has some.
+    /// Whether there is none; a benchmark that was read has some, a part of it may have none.
     pub fn is_empty(&self) -> bool {
         self.decisions.is_empty()
     }
 
-    /// Lets players decide, each in a thread of its own; they must be the same player.
-    pub fn score(&self, game: G, name: &str, players: Vec<Box<dyn Player<G>>>) -> BenchmarkReport {
-        let share = self.decisions.len().div_ceil(players.len().max(1));
-        let losses: Vec<f64> = std::thread::scope(|scope| {
+    /// The decisions, in the order of the file.
+    pub(crate) fn decisions(&self) -> &[Decision<G>] {
+        &self.decisions
+    }
+
+    /// Adds the decisions of another file.
+    pub fn append(&mut self, other: Benchmark<G>) {
+        self.decisions.extend(other.decisions);
+    }
+
+    /// Splits off a `share` of the decisions, 0 to 1: the rest and the share. Which they are depends on the positions
+    /// alone, by a hash, so decisions of one position are never parted, whatever else the benchmark holds.
+    pub fn split(self, game: G, share: f64) -> (Benchmark<G>, Benchmark<G>) {
+        let is_in_share = |decision: &Decision<G>| {
+            let Digest(sum) = Digest::of(game.write_position(&decision.state).as_bytes());
+            let number = u64::from_le_bytes(std::array::from_fn(|byte| sum[byte]));
+            (number as f64) < share * 2.0_f64.powi(64)
+        };
+        let (split_off, rest) = self.decisions.into_iter().partition(is_in_share);
+        (Benchmark { decisions: rest }, Benchmark { decisions: split_off })
+    }
+
+    /// Lets players decide, each in a thread of its own; they must be the same player. Fails when a program outside does
+    /// not do its part.
+    pub fn score(
+        &self,
+        game: G,
+        name: &str,
+        players: Vec<Box<dyn Player<G>>>,
+    ) -> Result<BenchmarkReport, PeerError> {
+        let share = self.decisions.len().div_ceil(players.len().max(1)).max(1);
+        let losses: Result<Vec<f64>, PeerError> = std::thread::scope(|scope| {
             let threads: Vec<_> = self
                 .decisions
                 .chunks(share)
@@ -95,23 +128,25 @@ impl<G: Game> Benchmark<G> {
                             number += 1;
                             decision.loss(game, &mut *player, number, &mut plays)
                         };
-                        decisions.iter().map(lose).collect::<Vec<f64>>()
+                        decisions.iter().map(lose).collect::<Result<Vec<f64>, PeerError>>()
                     })
                 })
                 .collect();
-            threads.into_iter().flat_map(|thread| thread.join().expect("a thread that scores")).collect()
+            let joined = threads.into_iter().map(|thread| thread.join().expect("a thread that scores"));
+            joined.collect::<Result<Vec<_>, _>>().map(|losses| losses.concat())
         });
+        let losses = losses?;
 
         let mut classes: BTreeMap<String, Vec<f64>> = BTreeMap::new();
         for (decision, loss) in self.decisions.iter().zip(&losses) {
             classes.entry(decision.class.clone()).or_default().push(*loss);
         }
-        BenchmarkReport {
+        Ok(BenchmarkReport {
             player: name.into(),
             classes: classes.iter().map(|(class, losses)| (class.clone(), ErrorRate::of(losses))).collect(),
             overall: ErrorRate::of(&losses),
             losses: classes,
-        }
+        })
     }
 }
 
@@ -173,14 +208,29 @@ fn read_line<G: Game>(
 
 impl<G: Game> Decision<G> {
     /// What the player loses here, in points: that of the play it makes, or of the worst listed when it is not listed.
-    fn loss(&self, game: G, player: &mut dyn Player<G>, number: u64, plays: &mut Plays<G>) -> f64 {
+    fn loss(
+        &self,
+        game: G,
+        player: &mut dyn Player<G>,
+        number: u64,
+        plays: &mut Plays<G>,
+    ) -> Result<f64, PeerError> {
         game.plays(&self.state, self.roll, plays);
         let choice = player.choose(&self.state, self.roll, plays, &mut dice::decisions(0, number));
-        let listed = self.listed.iter().find(|(after, _)| *after == plays.after[choice]);
-        match listed {
-            Some((_, loss)) => *loss,
-            None => self.listed.iter().map(|(_, loss)| *loss).fold(0.0, f64::max),
-        }
+        player.trouble().map_or(Ok(()), Err)?;
+        Ok(self.loss_of(&plays.after[choice]))
+    }
+
+    /// Whether the play that leads to `after` is listed.
+    pub(crate) fn lists(&self, after: &G::State) -> bool {
+        self.listed.iter().any(|(listed, _)| listed == after)
+    }
+
+    /// What the play that leads to `after` loses, in points: as much as the worst listed if it is not listed.
+    pub(crate) fn loss_of(&self, after: &G::State) -> f64 {
+        let listed = self.listed.iter().find(|(listed, _)| listed == after);
+        let losses = self.listed.iter().map(|(_, loss)| *loss);
+        listed.map_or_else(|| losses.fold(0.0, f64::max), |(_, loss)| *loss)
     }
 }
 
@@ -258,11 +308,8 @@ mod tests {
         assert_eq!(benchmark.len(), 4);
         // PubEval's opening plays: 31 is listed second (0.05), 66 first (0), 55 not at all (0.2, the worst listed).
         for threads in [1, 2, 3, 9] {
-            let report = benchmark.score(
-                Backgammon,
-                "pubeval",
-                (0..threads).map(|_| Box::new(PubEval) as _).collect(),
-            );
+            let players = (0..threads).map(|_| Box::new(PubEval) as _).collect();
+            let report = benchmark.score(Backgammon, "pubeval", players).expect("a score");
             let contact = report.classes["contact"];
             assert_eq!(contact.decisions, 3);
             assert!((contact.er - 250.0 / 3.0).abs() < 1e-9, "{report}");
@@ -275,11 +322,32 @@ mod tests {
     }
 
     #[test]
+    fn parts_are_split_off_by_position_and_put_together_again() {
+        // Three decisions of the start and one of another position.
+        let whole = read(SMALL).unwrap();
+        let lengths = |share| {
+            let (mut rest, split_off) = whole.clone().split(Backgammon, share);
+            let lengths = (rest.len(), split_off.len());
+            rest.append(split_off);
+            assert_eq!(rest.len(), 4);
+            lengths
+        };
+        assert_eq!((lengths(0.0), lengths(1.0)), ((4, 0), (0, 4)));
+        for share in 1..10 {
+            let (rest, split_off) = lengths(f64::from(share) / 10.0);
+            assert!(
+                [0, 1, 3, 4].contains(&rest),
+                "decisions of one position were parted: {rest}, {split_off}"
+            );
+        }
+    }
+
+    #[test]
     fn a_random_player_decides_the_same_however_many_threads_there_are() {
         let benchmark = read(&SMALL.repeat(10)).unwrap();
         let score = |threads| {
             let players = (0..threads).map(|_| Box::new(RandomPlayer) as _).collect();
-            benchmark.score(Backgammon, "random", players)
+            benchmark.score(Backgammon, "random", players).expect("a score")
         };
         assert_eq!(score(1), score(4));
         assert!(score(1).overall.er > 0.0);
@@ -287,7 +355,7 @@ mod tests {
 
     #[test]
     fn the_report_has_the_shape_that_scripts_expect() {
-        let report = read(SMALL).unwrap().score(Backgammon, "pubeval", vec![Box::new(PubEval)]);
+        let report = read(SMALL).unwrap().score(Backgammon, "pubeval", vec![Box::new(PubEval)]).unwrap();
         let json = serde_json::to_value(&report).expect("a report");
         assert_eq!(json["player"], "pubeval");
         assert_eq!(json["classes"]["contact"]["decisions"], 3);

@@ -13,6 +13,7 @@ use crate::decisions::{self, RolledDecision, Wording};
 use crate::input_set::InputSet;
 use crate::lessons::{self, GameTeacher, Judges, Teacher};
 use crate::net_evaluator::NetEvaluator;
+use crate::peer::Peer;
 use crate::player::{Evaluator, Player, RandomPlayer};
 use crate::record;
 use crate::search::{Lookahead, ValuePlayer};
@@ -29,6 +30,12 @@ pub trait Roster: Game {
     /// The baseline of this name.
     fn baseline(&self, name: &str) -> Option<Box<dyn Player<Self>>>;
 
+    /// The player that a text file describes; `file` is its name, for messages.
+    fn described(&self, file: &str, text: &str) -> Result<Box<dyn Player<Self>>, ArenaError> {
+        let _ = text;
+        Err(ArenaError::Settings(format!("{file}: no text file describes a player of {}", Self::NAME)))
+    }
+
     /// Its input sets, the default first.
     fn input_sets(&self) -> Vec<Arc<dyn InputSet<Self>>>;
 
@@ -36,7 +43,21 @@ pub trait Roster: Game {
     fn benchmark_position(&self, state: &Self::State) -> String {
         self.write_position(state)
     }
+
+    /// Names of the programs outside that can play it.
+    const EXTERNALS: &'static [&'static str] = &[];
+
+    /// A program outside, which is asked to look `plies` ahead.
+    fn external(&self, peer: &Arc<Peer>, plies: u32) -> Result<Box<dyn External<Self>>, ArenaError> {
+        let _ = plies;
+        Err(ArenaError::Settings(format!("{} cannot be played by {peer}", Self::NAME)))
+    }
 }
+
+/// A program outside, which both plays and judges.
+pub trait External<G: Game>: Player<G> + Evaluator<G> {}
+
+impl<G: Game, E: Player<G> + Evaluator<G>> External<G> for E {}
 
 /// A game as an [`Arena`].
 #[derive(Clone, Copy, Debug, Default)]
@@ -54,7 +75,8 @@ impl<G: Roster> GameArena<G> {
         })
     }
 
-    fn player(&self, seating: &Seating) -> Result<Box<dyn Player<G>>, ArenaError> {
+    /// The player of a seating.
+    pub fn player(&self, seating: &Seating) -> Result<Box<dyn Player<G>>, ArenaError> {
         match &seating.source {
             Source::Baseline(name) => {
                 let player = if name == "random" {
@@ -63,17 +85,17 @@ impl<G: Roster> GameArena<G> {
                     self.game.baseline(name)
                 };
                 let player = player.ok_or_else(|| unknown_player(self, name))?;
-                if seating.plies > 0 {
-                    return Err(ArenaError::Settings(format!(
-                        "{name} does not judge positions, so it cannot look ahead; ask for {name:?} without @{}ply",
-                        seating.plies
-                    )));
-                }
+                no_search(name, seating.plies)?;
                 Ok(player)
             }
             Source::Weights { file, .. } => {
                 Ok(Box::new(ValuePlayer::new(self.game, self.networks(file)?, seating.plies)))
             }
+            Source::Text { file, text, .. } => {
+                no_search(file, seating.plies)?;
+                self.game.described(file, text)
+            }
+            Source::External(peer) => Ok(self.game.external(peer, seating.plies)?),
         }
     }
 
@@ -83,11 +105,15 @@ impl<G: Roster> GameArena<G> {
     }
 
     /// The evaluator of a player, with its search; `None` for a baseline, which judges no positions.
-    fn evaluator(&self, seating: &Seating) -> Result<Option<Lookahead<G>>, ArenaError> {
+    pub fn evaluator(&self, seating: &Seating) -> Result<Option<Lookahead<G>>, ArenaError> {
         match &seating.source {
-            Source::Baseline(_) => self.player(seating).map(|_| None),
+            Source::Baseline(_) | Source::Text { .. } => self.player(seating).map(|_| None),
             Source::Weights { file, .. } => {
                 Ok(Some(Lookahead::new(self.game, self.networks(file)?, seating.plies)))
+            }
+            // It looks ahead by itself.
+            Source::External(peer) => {
+                Ok(Some(Lookahead::new(self.game, self.game.external(peer, seating.plies)?, 0)))
             }
         }
     }
@@ -96,6 +122,16 @@ impl<G: Roster> GameArena<G> {
     fn players(&self, seating: &Seating, threads: usize) -> Result<Vec<Box<dyn Player<G>>>, ArenaError> {
         (0..threads.max(1)).map(|_| self.player(seating)).collect()
     }
+}
+
+/// Refuses a search by a player that does not judge positions.
+fn no_search(name: &str, plies: u32) -> Result<(), ArenaError> {
+    if plies > 0 {
+        return Err(ArenaError::Settings(format!(
+            "{name} does not judge positions, so it cannot look ahead; ask for {name:?} without @{plies}ply"
+        )));
+    }
+    Ok(())
 }
 
 impl<G: Roster> Arena for GameArena<G> {
@@ -109,6 +145,10 @@ impl<G: Roster> Arena for GameArena<G> {
 
     fn baselines(&self) -> Vec<&'static str> {
         [&["random"], G::BASELINES].concat()
+    }
+
+    fn externals(&self) -> &'static [&'static str] {
+        G::EXTERNALS
     }
 
     fn input_sets(&self) -> Vec<&'static str> {
@@ -170,7 +210,7 @@ impl<G: Roster> Arena for GameArena<G> {
     ) -> Result<BenchmarkReport, ArenaError> {
         let classes = Classes { game: self.game, inputs: self.game.input_sets().into_iter().next() };
         let benchmark = Benchmark::read(self.game, file, text, &|state| classes.class(state))?;
-        Ok(benchmark.score(self.game, name, self.players(player, threads)?))
+        Ok(benchmark.score(self.game, name, self.players(player, threads)?)?)
     }
 
     fn decisions(&self, record: &GameRecord) -> Result<Vec<RolledDecision>, ArenaError> {

@@ -4,6 +4,7 @@ use ludus_games::{Chances, Game, Plays};
 use rand_chacha::ChaCha8Rng;
 
 use crate::dice;
+use crate::peer::PeerError;
 
 /// Judges positions: the chances of each result for the side to act, before its roll.
 ///
@@ -19,6 +20,12 @@ pub trait Evaluator<G: Game>: Send {
         let _ = position;
         false
     }
+
+    /// What has kept it from judging since it was last asked, if anything; its judgements since then mean nothing. Only
+    /// a program outside has trouble.
+    fn trouble(&mut self) -> Option<PeerError> {
+        None
+    }
 }
 
 impl<G: Game, E: Evaluator<G> + ?Sized> Evaluator<G> for Box<E> {
@@ -28,6 +35,10 @@ impl<G: Game, E: Evaluator<G> + ?Sized> Evaluator<G> for Box<E> {
 
     fn knows(&self, position: &G::State) -> bool {
         (**self).knows(position)
+    }
+
+    fn trouble(&mut self) -> Option<PeerError> {
+        (**self).trouble()
     }
 }
 
@@ -55,6 +66,12 @@ pub trait Player<G: Game>: Send {
 
     /// The evaluator behind the choice, without its search, for players that have one: luck is measured with it.
     fn evaluator(&mut self) -> Option<&mut dyn Evaluator<G>> {
+        None
+    }
+
+    /// What has kept it from choosing since it was last asked, if anything; its choices since then mean nothing. Only a
+    /// program outside has trouble, so whoever may seat one asks after each choice.
+    fn trouble(&mut self) -> Option<PeerError> {
         None
     }
 }

@@ -5,6 +5,7 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::dice;
 use crate::luck::{Fan, average};
+use crate::peer::PeerError;
 use crate::player::{Evaluator, Player, best_play};
 
 /// Plays that are looked at more closely at most.
@@ -55,6 +56,10 @@ impl<G: Game> Evaluator<G> for Lookahead<G> {
         }
         chances.clear();
         chances.extend(positions.iter().map(|position| self.look(position, self.plies)));
+    }
+
+    fn trouble(&mut self) -> Option<PeerError> {
+        self.at_sight.trouble()
     }
 }
 

@@ -8,7 +8,8 @@ use crate::arena::{Arena, ArenaError};
 /// Deepest search that can be asked for; one more ply costs about 400 times the evaluations.
 pub const MAX_SEARCH: u32 = 3;
 
-/// A player as people write it: `random`, `v12`, `v12@1ply`, `champion`, `latest`, or a weight file's path.
+/// A player as people write it: `random`, `v12`, `v12@1ply`, `champion`, `latest`, a weight file's path, or a program
+/// outside, `gnubg:localhost:4000@0ply`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlayerSpec {
     /// Who.
@@ -30,6 +31,15 @@ pub enum Named {
     Latest,
     /// A weight file: anything with a `/` or a `.` in it.
     File(PathBuf),
+    /// A program outside, `gnubg:localhost:4000`.
+    External {
+        /// Its name, one of the game's.
+        program: String,
+        /// Where it runs.
+        host: String,
+        /// Where it listens there.
+        port: u16,
+    },
 }
 
 impl PlayerSpec {
@@ -41,7 +51,11 @@ impl PlayerSpec {
         };
         let version =
             name.strip_prefix('v').filter(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()));
-        let who = if name == "champion" {
+        let outside = name.split_once(':').filter(|(program, _)| arena.externals().contains(program));
+        let who = if let Some((program, address)) = outside {
+            let (host, port) = read_address(text, address)?;
+            Named::External { program: program.into(), host, port }
+        } else if name == "champion" {
             Named::Champion
         } else if name == "latest" {
             Named::Latest
@@ -56,6 +70,17 @@ impl PlayerSpec {
         };
         Ok(PlayerSpec { who, plies })
     }
+}
+
+/// Host and port of a program outside; the host may stand in brackets, as in `[::1]:4000`.
+fn read_address(spec: &str, address: &str) -> Result<(String, u16), ArenaError> {
+    let split = address.rsplit_once(':').and_then(|(host, port)| Some((host, port.parse().ok()?)));
+    let host = |host: &str| host.trim_start_matches('[').trim_end_matches(']').to_owned();
+    split.filter(|(host, port)| !host.is_empty() && *port > 0).map(|(name, port)| (host(name), port)).ok_or_else(|| {
+        ArenaError::Settings(format!(
+            "player {spec:?}: {address:?} is not an address; write a host and a port, as in gnubg:localhost:4000@0ply"
+        ))
+    })
 }
 
 fn search_depth(spec: &str, search: &str) -> Result<u32, ArenaError> {
@@ -75,6 +100,10 @@ impl fmt::Display for PlayerSpec {
             Named::Champion => f.write_str("champion")?,
             Named::Latest => f.write_str("latest")?,
             Named::File(path) => write!(f, "{}", path.display())?,
+            Named::External { program, host, port } if host.contains(':') => {
+                write!(f, "{program}:[{host}]:{port}")?;
+            }
+            Named::External { program, host, port } => write!(f, "{program}:{host}:{port}")?,
         }
         if self.plies > 0 {
             write!(f, "@{}ply", self.plies)?;
@@ -123,6 +152,19 @@ mod tests {
         PlayerSpec::parse(text, &**arena).map_err(|error| error.to_string())
     }
 
+    fn gnubg(host: &str) -> Named {
+        Named::External { program: "gnubg".into(), host: host.into(), port: 4000 }
+    }
+
+    #[test]
+    fn an_address_must_be_one() {
+        for text in ["gnubg:", "gnubg:localhost", "gnubg:localhost:", "gnubg:localhost:0", "gnubg::4000@0ply"]
+        {
+            let error = parse(text).unwrap_err();
+            assert!(error.contains("is not an address"), "{error}");
+        }
+    }
+
     #[test]
     fn every_kind_of_spec_is_read_and_written_back() {
         for (text, who, plies) in [
@@ -134,6 +176,9 @@ mod tests {
             ("latest@2ply", Named::Latest, 2),
             ("./v12", Named::File("./v12".into()), 0),
             ("strong.safetensors", Named::File("strong.safetensors".into()), 0),
+            ("gnubg:localhost:4000@2ply", gnubg("localhost"), 2),
+            ("gnubg:127.0.0.1:4000", gnubg("127.0.0.1"), 0),
+            ("gnubg:[::1]:4000", gnubg("::1"), 0),
             ("runs@home/strong.safetensors", Named::File("runs@home/strong.safetensors".into()), 0),
             ("runs@home/strong.safetensors@1ply", Named::File("runs@home/strong.safetensors".into()), 1),
         ] {

@@ -154,10 +154,14 @@ impl<G: Game> Table for SeriesTable<G> {
                 0
             } else {
                 let player = &mut self.seated.players[player];
-                match judged {
+                let choice = match judged {
                     Some(judged) => player.choose_judged(&state, roll, plays, judged, choices),
                     None => player.choose(&state, roll, plays, choices),
+                };
+                if let Some(trouble) = player.trouble() {
+                    return Err(PlayError::Outside { number, ply, trouble });
                 }
+                choice
             };
             record.rolls.push(thrown as u8);
             record.plays.push(play as u32);

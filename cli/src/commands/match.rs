@@ -23,12 +23,16 @@ its standard error, from the pairs; gammons are games for exactly two points. Wi
 out of every game: the error shrinks, and a game costs about 21 times the evaluations, so it pays between players that \
 are nearly equal.
 
+gnubg:HOST:PORT@Nply is GNU Backgammon as bench/peers/gnubg-external starts it. Luck is then measured by the other player.
+
 Examples:
   ludus match champion pubeval
   ludus match v12@1ply v12 --pairs 500 --luck
-  ludus match ./mine.safetensors champion --dir runs/first --json")]
+  ludus match ./mine.safetensors champion --dir runs/first --json
+  ludus match champion gnubg:localhost:4000@0ply --luck")]
 pub struct Args {
-    /// First player: champion, latest, v12, v12@1ply, a baseline (pubeval, random) or a weight file's path
+    /// First player: champion, latest, v12, v12@1ply, a baseline (pubeval, random), a weight file's path, or
+    /// gnubg:HOST:PORT@Nply
     first: String,
     /// Second player
     second: String,

@@ -6,6 +6,7 @@
 pub mod bearoff;
 mod board;
 mod classes;
+mod gnubg;
 mod entering;
 mod escapes;
 mod found;
@@ -30,6 +31,7 @@ pub use pubeval::PubEval;
 pub use tesauro::Tesauro198;
 
 use crate::input_set::InputSet;
+pub use gnubg::Gnubg;
 
 /// The input sets of backgammon, the default first.
 pub fn input_sets() -> Vec<Arc<dyn InputSet<Backgammon>>> {

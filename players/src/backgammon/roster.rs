@@ -5,9 +5,13 @@ use std::sync::Arc;
 use ludus_games::Backgammon;
 use ludus_games::backgammon::Position;
 
+use super::gnubg::Gnubg;
+use super::linear::{LinearPlayer, LinearWeights};
 use super::pubeval::PubEval;
-use crate::game_arena::Roster;
+use crate::arena::ArenaError;
+use crate::game_arena::{External, Roster};
 use crate::input_set::InputSet;
+use crate::peer::Peer;
 use crate::player::Player;
 
 impl Roster for Backgammon {
@@ -15,6 +19,16 @@ impl Roster for Backgammon {
 
     fn baseline(&self, name: &str) -> Option<Box<dyn Player<Self>>> {
         (name == "pubeval").then(|| Box::new(PubEval) as _)
+    }
+
+    const EXTERNALS: &'static [&'static str] = &["gnubg"];
+
+    fn external(&self, peer: &Arc<Peer>, plies: u32) -> Result<Box<dyn External<Self>>, ArenaError> {
+        Ok(Box::new(Gnubg::new(peer.clone(), plies)?))
+    }
+
+    fn described(&self, file: &str, text: &str) -> Result<Box<dyn Player<Self>>, ArenaError> {
+        Ok(Box::new(LinearPlayer(Arc::new(LinearWeights::read(file, text)?))))
     }
 
     fn input_sets(&self) -> Vec<Arc<dyn InputSet<Self>>> {
