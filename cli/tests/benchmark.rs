@@ -1,4 +1,4 @@
-//! `ludus benchmark`, run as people run it.
+//! `ludus benchmark` and `ludus listnet`, run as people run them.
 
 #[allow(dead_code, reason = "not every test program needs all of it")]
 mod support {
@@ -14,12 +14,17 @@ use std::process::Command;
 use bzip2::Compression;
 use bzip2::write::BzEncoder;
 
+use serde_json::Value;
 use support::file_server::{FileServer, Manner};
 
-/// Runs `ludus benchmark` in a folder; gives its exit code and what it wrote to each output.
+/// Runs `ludus benchmark`, see [`ludus`].
 fn benchmark(folder: &Path, args: &[&str]) -> (i32, String, String) {
+    ludus(folder, &[&["benchmark"], args].concat())
+}
+
+/// Runs a command in a folder; gives its exit code and what it wrote to each output.
+fn ludus(folder: &Path, args: &[&str]) -> (i32, String, String) {
     let output = Command::new(env!("CARGO_BIN_EXE_ludus"))
-        .arg("benchmark")
         .args(args)
         .current_dir(folder)
         .env_remove("RUST_LOG")
@@ -82,4 +87,72 @@ fn a_file_of_that_name_that_is_another_one_is_not_touched() {
         "{stderr}"
     );
     assert_eq!(fs::read_to_string(dir.path().join("race.bm")).unwrap(), "mine");
+}
+
+/// Retrains PubEval on the small benchmark, and gives what JSON says about it.
+fn retrain(folder: &Path, out: &str) -> Value {
+    fs::write(folder.join("small.bm"), include_bytes!("fixtures/small.bm")).unwrap();
+    let args =
+        ["listnet", "small.bm", "small.bm", "--out", out, "--held-out", "0", "--epochs", "5", "--json"];
+    let (code, stdout, stderr) = ludus(folder, &args);
+    assert_eq!(code, 0, "{stderr}");
+    assert!(stderr.contains("contact epoch 5, step "), "{stderr}");
+    serde_json::from_str(&stdout).expect("JSON")
+}
+
+#[test]
+fn retrained_weights_play_wherever_a_player_is_asked_for() {
+    let dir = tempfile::tempdir().unwrap();
+    let trained = retrain(dir.path(), "mine.pubeval");
+    assert!(trained["held_out"].is_null());
+    assert_eq!(trained["training"]["before"]["overall"]["decisions"], 8);
+    assert_eq!(trained["training"]["before"]["overall"]["er"], 62.5);
+    assert_eq!(trained["epochs"][0]["epoch"], 0);
+
+    let after = &trained["training"]["after"]["overall"]["er"];
+    assert!(after.as_f64().unwrap() < 62.5, "three decisions are learnt by heart: {trained}");
+    let (code, stdout, stderr) =
+        benchmark(dir.path(), &["score", "small.bm", "--player", "mine.pubeval", "--json"]);
+    assert_eq!(code, 0, "{stderr}");
+    let scored: Value = serde_json::from_str(&stdout).unwrap();
+    assert_eq!(scored["overall"]["er"], *after);
+
+    let (code, stdout, stderr) =
+        ludus(dir.path(), &["match", "./mine.pubeval", "pubeval", "--pairs", "5", "--json"]);
+    assert_eq!(code, 0, "{stderr}");
+    assert_eq!(serde_json::from_str::<Value>(&stdout).unwrap()["pairs"], 5);
+}
+
+#[test]
+fn the_same_training_writes_the_same_file() {
+    let dir = tempfile::tempdir().unwrap();
+    retrain(dir.path(), "one.pubeval");
+    retrain(dir.path(), "two.pubeval");
+    let read = |name| fs::read_to_string(dir.path().join(name)).unwrap();
+    let text = read("one.pubeval");
+    assert_eq!(text, read("two.pubeval"));
+    assert!(text.starts_with("# PubEval (G. Tesauro, 1993), its weights retrained by ListNet"), "{text}");
+    assert!(
+        text.contains("small.bm small.bm --held-out 0 --epochs 5 --seed 1\n# ER training: contact "),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_weight_file_that_is_none_is_named_with_its_line_and_one_that_cannot_search_says_so() {
+    let dir = tempfile::tempdir().unwrap();
+    retrain(dir.path(), "mine.pubeval");
+    fs::write(dir.path().join("bad.pubeval"), "# nothing\nludus-pubeval 2\n").unwrap();
+    for (player, problem) in [
+        ("bad.pubeval", "bad.pubeval:2: expected \"ludus-pubeval 1\""),
+        ("gone.pubeval", "cannot read gone.pubeval"),
+        ("mine.pubeval@1ply", "mine.pubeval does not judge positions"),
+    ] {
+        let (code, _, stderr) = benchmark(dir.path(), &["score", "small.bm", "--player", player]);
+        assert_eq!((code, stderr.lines().count()), (1, 1), "{stderr}");
+        assert!(stderr.contains(problem), "{stderr}");
+    }
+    let (code, _, stderr) = ludus(dir.path(), &["listnet", "small.bm", "--out", "mine.txt"]);
+    assert_eq!(code, 2, "{stderr}");
+    assert!(stderr.contains("must end in .pubeval"), "{stderr}");
 }

@@ -26,7 +26,8 @@ use crate::roles;
 PubEval has a vector of 122 weights for positions in which the sides can still meet and one for races. Both learn, from \
 the published weights on, by ListNet: a step of 0.1 for each decision, divided by the square root of 10 whenever ER gets \
 worse, down to 1e-5. Nothing is learnt from plays that a decision does not list; ER counts them as the worst that it \
-lists. A share of the positions, chosen by a hash of each, is held out: nothing is learnt from it or chosen by it, and it shows what the weights are worth.
+lists. A share of the positions, chosen by a hash of each, is held out: nothing is learnt from it or chosen by it, and \
+it shows what the weights are worth.
 
 The result is a player wherever one is asked for: a text file whose name ends in .pubeval.
 
