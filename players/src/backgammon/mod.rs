@@ -10,6 +10,8 @@ mod gnubg;
 mod entering;
 mod escapes;
 mod found;
+mod linear;
+pub mod listnet;
 mod ludus1;
 mod player35;
 mod pubeval;
@@ -25,6 +27,7 @@ use std::sync::Arc;
 use ludus_games::Backgammon;
 
 pub use classes::{PositionClass, possible};
+pub use linear::{LinearPlayer, LinearWeights};
 pub use ludus1::Ludus1;
 pub use player35::Player35;
 pub use pubeval::PubEval;
