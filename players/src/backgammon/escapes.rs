@@ -23,9 +23,9 @@ pub(super) fn runs(slot: u32, blocked: u32) -> u32 {
     u32::from(RUNS[ahead(slot, blocked)])
 }
 
-/// Rolls of 36 that bring a checker exactly `distance` squares ahead, with nothing in its way.
-pub(super) static REACH: [u8; 25] = {
-    let mut rolls = [0; 25];
+/// Rolls of 36 that bring a checker exactly `distance` squares ahead, with nothing in its way; 0 from 25 on.
+pub(super) static REACH: [u8; 32] = {
+    let mut rolls = [0; 32];
     let mut distance = 1;
     while distance <= 24 {
         let (mut a, mut b) = (1, 1);

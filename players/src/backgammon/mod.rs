@@ -3,8 +3,8 @@
 //! Read [`PositionClass`] (which network judges a position), [`Tesauro198`] (what the network is shown), [`PubEval`] (a
 //! player of 1993 to measure others by), and the roster, which lists them for the arena.
 
-pub mod bearoff;
 mod board;
+pub mod bearoff;
 mod classes;
 mod gnubg;
 mod entering;
@@ -15,6 +15,7 @@ pub mod listnet;
 mod ludus1;
 mod player35;
 mod pubeval;
+mod rolls;
 mod roster;
 mod shots;
 mod side;
@@ -30,11 +31,11 @@ pub use classes::{PositionClass, possible};
 pub use linear::{LinearPlayer, LinearWeights};
 pub use ludus1::Ludus1;
 pub use player35::Player35;
+pub use gnubg::Gnubg;
 pub use pubeval::PubEval;
 pub use tesauro::Tesauro198;
 
 use crate::input_set::InputSet;
-pub use gnubg::Gnubg;
 
 /// The input sets of backgammon, the default first.
 pub fn input_sets() -> Vec<Arc<dyn InputSet<Backgammon>>> {

@@ -3,10 +3,11 @@
 use ludus_games::Backgammon;
 use ludus_games::backgammon::{BackgammonChances, CHECKERS, Position};
 
+use super::bearoff;
 use super::board::Board;
 use super::classes::{PositionClass, possible};
 use super::escapes::escapes;
-use super::found::Found;
+use super::found::{Found, over};
 use super::shots::Shots;
 use crate::input_set::{InputSet, Inputs};
 
@@ -75,7 +76,7 @@ impl InputSet<Backgammon> for Player35 {
             for (first, board) in [0, SIDE].into_iter().zip(&boards) {
                 points(found, first, board);
                 found.push(first + 96, f32::from(board.bar) / 2.0);
-                found.push(first + 97, f32::from(CHECKERS - board.left) / 15.0);
+                found.push(first + 97, over::<15>(u32::from(CHECKERS - board.left)));
                 let safe = board.left < CHECKERS || race && board.rear < 18;
                 found.push(first + 98, f32::from(u8::from(safe)));
             }
@@ -91,6 +92,10 @@ impl InputSet<Backgammon> for Player35 {
         });
     }
 
+    fn known(&self, position: &Position) -> Option<BackgammonChances> {
+        bearoff::known(position)
+    }
+
     fn possible(&self, class: usize, position: &Position, chances: BackgammonChances) -> BackgammonChances {
         possible(PositionClass::ALL[class], position, chances)
     }
@@ -100,23 +105,22 @@ impl InputSet<Backgammon> for Player35 {
 #[inline(always)]
 fn points(found: &mut Found<'_>, first: usize, board: &Board<'_>) {
     for (slot, n) in board.stacks().take_while(|&(slot, _)| slot < 24) {
+        // All four are written, and those that are zero are overwritten by the next ones.
         let index = first + 4 * slot as usize;
-        for unit in 0..n.min(3) as usize {
-            found.push(index + unit, 1.0);
-        }
-        found.push(index + 3, n.saturating_sub(3) as f32 / 2.0);
+        let beyond = n.saturating_sub(3) as f32 / 2.0;
+        found.some(index, [1.0, 1.0, 1.0, beyond], n.min(4) as usize);
     }
 }
 
 /// The measures of contact.
 #[inline(always)]
 fn contact([own, other]: &[Board<'_>; 2]) -> [f32; 8] {
-    let share = |rolls: u32| rolls as f32 / 36.0;
+    let share = over::<36>;
     let (own_back, own_front) = primes(own, other.made_seen);
     let (other_back, other_front) = primes(other, own.made_seen);
     [
-        share(Shots::of(other, own).any),
-        share(Shots::of(own, other).any),
+        share(Shots::rolls(other, own)),
+        share(Shots::rolls(own, other)),
         share(own_back),
         share(own_front),
         share(other_back),

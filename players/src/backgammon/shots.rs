@@ -1,9 +1,11 @@
 //! The rolls that hit.
 //!
-//! A roll's hits are found for all blots and all checkers at once: a side's slots shifted down by a die are the squares
-//! its checkers land on. Everything is in the slots of the side that hits.
+//! A shot goes from a checker to a blot, so what is looked at is each blot with the squares before it: a few tables tell
+//! which rolls bring a checker from there. Only doubles are sometimes played out, for all blots and checkers at once:
+//! a side's slots shifted down by a die are the squares it lands on. Everything is in the slots of the side that hits.
 
 use super::board::Board;
+use super::rolls::{COMBINED, DOUBLE, Dice, FAR, FAR_AWAY, Rolls, SUM, either, first, second};
 
 /// Of the 36 rolls, those with which a side can hit. A roll may be played by any steps of its dice, as far as points that
 /// the other side has made and checkers on the bar allow; that as many dice as possible have to be played is left out
@@ -16,12 +18,12 @@ pub(super) struct Shots {
     pub two: u32,
     /// Sum over the 36 rolls of the pips that the most costly blot in reach would lose.
     pub pips: u32,
-    /// The rolls that can hit each blot, digit by digit: bit `i` of digit `d` counts 2^d rolls for slot `i`.
-    digits: [u32; 6],
+    /// Rolls that can hit the blot on each slot of the side that hits.
+    pub at: [u8; 24],
 }
 
-/// What one roll can hit.
-#[derive(Clone, Copy)]
+/// What a double can hit.
+#[derive(Clone, Copy, Default)]
 struct Hits {
     /// Blots in reach, each by a play of its own.
     blots: u32,
@@ -36,28 +38,34 @@ impl Shots {
             return Shots::default();
         }
         let (blots, blocked) = (target.blots_seen, target.made_seen);
-        match hitter.bar {
-            0 => free(hitter, blots, blocked),
-            bar => entering(hitter, u32::from(bar), blots, blocked),
-        }
+        if hitter.bar == 0 { free(hitter, blots, blocked) } else { entering(hitter, blots, blocked) }
     }
 
-    /// Rolls that can hit the blot on `slot` of the side that hits.
-    pub(super) fn at(&self, slot: u32) -> u32 {
-        self.digits.iter().enumerate().map(|(digit, ones)| (ones >> slot & 1) << digit).sum()
-    }
-
+    /// The rolls of `hitter` that hit a blot of `target`: [`Shots::any`] alone, which is quicker to find.
     #[inline(always)]
-    fn add(&mut self, weight: u32, hits: Hits) {
-        // A weight of 1 counts from the first digit on, one of 2 from the second.
-        self.any += if hits.blots != 0 { weight } else { 0 };
-        self.two += if hits.two { weight } else { 0 };
-        // The blot on slot i of the hitter has come from its own slot 24, its slot -1 so to speak: i + 1 pips.
-        self.pips += weight * (32 - hits.blots.leading_zeros());
-        let mut carry = hits.blots;
-        for ones in &mut self.digits[(weight - 1) as usize..] {
-            (*ones, carry) = (*ones ^ carry, *ones & carry);
+    pub(super) fn rolls(hitter: &Board<'_>, target: &Board<'_>) -> u32 {
+        let (mut blots, blocked) = (target.blots_seen, target.made_seen);
+        if hitter.bar > 0 {
+            return Shots::of(hitter, target).any;
         }
+        let mut any = 0;
+        while blots != 0 {
+            let before = blots.trailing_zeros() + 1;
+            blots &= blots - 1;
+            any |= rolls_that_hit(hitter.men >> before, !(blocked >> before));
+        }
+        any.count_ones()
+    }
+
+    /// Notes the rolls that hit the blot on a slot. All more costly ones were noted before; they are hit by `any`, and by
+    /// it and this one together afterwards.
+    #[inline(always)]
+    fn note(&mut self, slot: u32, rolls: Rolls, any: &mut Rolls) {
+        self.at[slot as usize] = rolls.count_ones() as u8;
+        // The blot on slot i of the hitter has come from its own slot 24, its slot -1 so to speak: i + 1 pips.
+        self.pips += (slot + 1) * (rolls & !*any).count_ones();
+        *any |= rolls;
+        self.any = any.count_ones();
     }
 }
 
@@ -73,40 +81,101 @@ fn pair(one: u32, other: u32) -> bool {
     one != 0 && other != 0 && several(one | other)
 }
 
+/// A blot that can be hit.
+#[derive(Clone, Copy, Default)]
+struct Blot {
+    slot: u32,
+    /// Dice that hit it at once.
+    direct: Dice,
+    /// Those of them that come from a single checker.
+    single: Dice,
+}
+
 /// The shots of a side without checkers on the bar.
+#[inline(always)]
 fn free(hitter: &Board<'_>, blots: u32, blocked: u32) -> Shots {
     let mut shots = Shots::default();
-    let men = hitter.men;
-    // Squares reached with one die, by die.
-    let direct: [u32; 7] = std::array::from_fn(|die| men >> die & blots);
-    let open: [u32; 7] = std::array::from_fn(|die| men >> die & !blocked);
-    for a in 2..=6 {
-        for b in 1..a {
-            let onward = open[a] >> b | open[b] >> a;
-            let reached = direct[a] | direct[b] | onward & blots;
-            let two = several(reached) && both_dice_hit(hitter, direct[a], direct[b], a, b, blots);
-            shots.add(2, Hits { blots: reached, two });
-        }
+    let (mut any, mut several): (Rolls, Rolls) = (0, 0);
+    let (mut hit, mut n) = ([Blot::default(); 15], 0);
+    let mut rest = blots;
+    // The most costly blot first.
+    while rest != 0 {
+        let slot = rest.ilog2();
+        rest ^= 1 << slot;
+        let before = slot + 1;
+        let rolls = rolls_that_hit(hitter.men >> before, !(blocked >> before));
+        several |= rolls & any;
+        shots.note(slot, rolls, &mut any);
+        hit[n] = Blot { slot, direct: hitter.men >> before & 0x3f, single: hitter.blots >> before };
+        n += 1;
     }
-    for (die, &first) in open.iter().enumerate().skip(1) {
-        shots.add(1, doubles(first, die, 4, blots, blocked));
+    if several != 0 {
+        let two = two_by_two_dice(&hit[..n]) & !DOUBLE;
+        shots.two = two.count_ones() + two_by_doubles(hitter.men, several & DOUBLE, blots, blocked);
     }
     shots
 }
 
-/// Whether one die hits a blot of `by_a` and the other one of `by_b`, or one checker a blot with each.
-fn both_dice_hit(hitter: &Board<'_>, by_a: u32, by_b: u32, a: usize, b: usize, blots: u32) -> bool {
-    if (by_a >> b | by_b >> a) & blots != 0 {
-        return true;
+/// The rolls with which one of `men` hits a blot; bit `i` of `men` and of the squares that are `open` is `i + 1` before it.
+#[inline(always)]
+fn rolls_that_hit(men: u32, open: u32) -> Rolls {
+    let mut rolls = either(men);
+    let near = (open & 0x3f) as usize;
+    let mut combined = men & 0x7fe;
+    while combined != 0 {
+        let distance = combined.trailing_zeros() as usize + 1;
+        combined &= combined - 1;
+        rolls |= COMBINED[distance][near];
     }
-    // Of all pairs those drop out that name a blot twice, and those that need a single checker twice.
-    let pairs = by_a.count_ones() * by_b.count_ones();
-    let alone = by_a << a & by_b << b & hitter.blots;
-    pairs > (by_a & by_b).count_ones() + alone.count_ones()
+    if men & FAR_AWAY != 0 {
+        for &(distance, double, way) in &FAR {
+            rolls |= if men >> (distance - 1) & 1 == 1 && way & !open == 0 { double } else { 0 };
+        }
+    }
+    rolls
+}
+
+/// The rolls of two different dice that hit two of these blots, the further of two coming later. (What it says of doubles
+/// is meaningless.)
+#[inline(always)]
+fn two_by_two_dice(blots: &[Blot]) -> Rolls {
+    let mut rolls = 0;
+    for (i, far) in blots.iter().enumerate() {
+        for near in &blots[..i] {
+            let apart = near.slot - far.slot;
+            // Each die by another checker: not a single one that would have to play both.
+            let mut orders =
+                [first(near.direct) & second(far.direct), second(near.direct) & first(far.direct)];
+            if apart < 6 {
+                let same = DOUBLE & first(near.direct & near.single & far.direct >> apart);
+                orders[0] &= !(same << apart);
+                orders[1] &= !(same << (6 * apart));
+            }
+            // One checker, on its way.
+            if apart <= 6 {
+                let onward = 1 << (apart - 1);
+                rolls |= first(near.direct) & second(onward) | second(near.direct) & first(onward);
+            }
+            rolls |= orders[0] | orders[1];
+        }
+    }
+    rolls
+}
+
+/// How many of these doubles hit two blots.
+#[inline(always)]
+fn two_by_doubles(men: u32, doubles: Rolls, blots: u32, blocked: u32) -> u32 {
+    let (mut rolls, mut rest) = (0, doubles);
+    while rest != 0 {
+        let die = rest.trailing_zeros() as usize / 7 + 1;
+        rest &= rest - 1;
+        rolls += u32::from(double(men >> die & !blocked, die, 4, blots, blocked).two);
+    }
+    rolls
 }
 
 /// What a double hits with at most `steps` steps, `first` being the open squares that one step reaches.
-fn doubles(first: u32, die: usize, steps: usize, blots: u32, blocked: u32) -> Hits {
+fn double(first: u32, die: usize, steps: usize, blots: u32, blocked: u32) -> Hits {
     let mut open = [0; 5];
     let mut next = first;
     for reached in &mut open[1..=steps] {
@@ -131,42 +200,77 @@ fn doubles(first: u32, die: usize, steps: usize, blots: u32, blocked: u32) -> Hi
     Hits { blots: reached, two }
 }
 
+/// The dice that take a checker from the bar to these slots.
+#[inline(always)]
+fn entry_dice(slots: u32) -> Dice {
+    // The die is 24 less the slot.
+    (slots >> 18 & 0x3f).reverse_bits() >> 26
+}
+
 /// The shots of a side with checkers on the bar, which have to enter first.
-fn entering(hitter: &Board<'_>, bar: u32, blots: u32, blocked: u32) -> Shots {
+fn entering(hitter: &Board<'_>, blots: u32, blocked: u32) -> Shots {
     let mut shots = Shots::default();
     let on_board = hitter.men & 0xff_ffff;
-    let entry = |die: usize| 1u32 << (24 - die);
-    for a in 2..=6 {
-        for b in 1..a {
-            let mut hits = Hits { blots: 0, two: false };
-            if bar >= 2 {
-                hits.blots = (entry(a) | entry(b)) & blots;
-                hits.two = several(hits.blots);
-            } else {
-                for (enters, moves) in [(a, b), (b, a)] {
-                    let entry = entry(enters);
-                    if entry & blocked == 0 {
-                        let moved = (on_board | entry) >> moves & blots;
-                        hits.blots |= entry & blots | moved;
-                        hits.two |= entry & blots != 0 && moved & !entry != 0;
-                    }
-                }
-            }
-            shots.add(2, hits);
+    let (enters, hits_on_entry) = (entry_dice(!blocked), entry_dice(blots));
+
+    let mut doubles = [Hits::default(); 7];
+    for die in 1..=6 {
+        let entry = 1 << (24 - die);
+        if entry & blocked == 0 {
+            let steps = usize::from(4u8.saturating_sub(hitter.bar));
+            let hits = double((on_board | entry) >> die & !blocked, die, steps, blots, blocked);
+            let two = hits.two || entry & blots != 0 && hits.blots & !entry != 0;
+            doubles[die] = Hits { blots: hits.blots | entry & blots, two };
+            shots.two += u32::from(two);
         }
     }
-    for die in 1..=6 {
-        let entry = entry(die);
-        if entry & blocked == 0 {
-            let steps = 4u32.saturating_sub(bar) as usize;
-            let first = (on_board | entry) >> die & !blocked;
-            let mut hits = doubles(first, die, steps, blots, blocked);
-            hits.two |= entry & blots != 0 && hits.blots & !entry != 0;
-            hits.blots |= entry & blots;
-            shots.add(1, hits);
+
+    let mut any = 0;
+    let mut rest = blots;
+    while rest != 0 {
+        let slot = rest.ilog2();
+        rest ^= 1 << slot;
+        let mut rolls = either(entry_dice(1 << slot));
+        if hitter.bar == 1 {
+            // One die enters, the other one moves that checker on or another one.
+            let onward = SUM[(24 - slot as usize).min(13) % 13];
+            let moves = on_board >> (slot + 1);
+            rolls |= first(enters) & (second(moves) | onward) | second(enters) & (first(moves) | onward);
         }
+        rolls &= !DOUBLE;
+        for (die, hits) in doubles.iter().enumerate().skip(1) {
+            rolls |= if hits.blots >> slot & 1 == 1 { first(1 << (die - 1)) & DOUBLE } else { 0 };
+        }
+        shots.note(slot, rolls, &mut any);
+    }
+    if hits_on_entry != 0 {
+        let two = if hitter.bar == 1 {
+            entry_and_another(on_board, hits_on_entry, blots)
+        } else {
+            first(hits_on_entry) & second(hits_on_entry)
+        };
+        shots.two += (two & !DOUBLE).count_ones();
     }
     shots
+}
+
+/// The rolls that hit one of `blots` by entering with one of the dice `entries`, and another one with the other die. (What
+/// it says of doubles is meaningless.)
+fn entry_and_another(on_board: u32, entries: Dice, blots: u32) -> Rolls {
+    let mut rolls = 0;
+    for enters in 1..=6 {
+        if entries >> (enters - 1) & 1 == 0 {
+            continue;
+        }
+        let entry = 1 << (24 - enters);
+        for moves in 1..=6 {
+            if (on_board | entry) >> moves & blots & !entry != 0 {
+                let (enters, moves) = (1 << (enters - 1), 1 << (moves - 1));
+                rolls |= first(enters) & second(moves) | first(moves) & second(enters);
+            }
+        }
+    }
+    rolls
 }
 
 #[cfg(test)]
@@ -192,8 +296,10 @@ mod tests {
                 |holds: &dyn Fn(&slow::Reached) -> bool| rolled.iter().filter(|r| holds(r)).count() as u32;
             assert_eq!(shots.any, count(&|r| r.most >= 1), "{position:?}");
             assert_eq!(shots.two, count(&|r| r.most >= 2), "{position:?}");
+            let [own, other] = &Board::both(position);
+            assert_eq!(Shots::rolls(own, other), shots.any);
             for slot in 0..24 {
-                assert_eq!(shots.at(slot as u32), count(&|r| r.slots[slot]), "{slot} {position:?}");
+                assert_eq!(u32::from(shots.at[slot]), count(&|r| r.slots[slot]), "{slot} {position:?}");
             }
             on_bar[usize::from(position.own()[24].min(4))] += u32::from(shots.two > 0);
         }

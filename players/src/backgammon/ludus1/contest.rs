@@ -1,15 +1,23 @@
 //! What a side may hope and fear from the other one.
 
-use super::{late_for_gammon, men_in, pips, pips_home, race_score, rolls_off};
+use super::structure::pips;
+use super::tally::Tally;
+use super::{late_for_gammon, race_score, rolls_off};
 use crate::backgammon::board::{Board, HOME};
 use crate::backgammon::entering;
 use crate::backgammon::escapes::{escapes, runs};
-use crate::backgammon::found::{Found, Hats};
+use crate::backgammon::found::{Found, Hats, over};
+use crate::backgammon::player35::from_bar;
+use crate::backgammon::rolls::{DOUBLE, Rolls, first as first_die, second as second_die};
 use crate::backgammon::shots::Shots;
 use ludus_games::backgammon::CHECKERS;
 
 /// Number of inputs of a side.
 pub(super) const UNITS: usize = SUMS + HELD + RISKS;
+/// No more of them than this are not zero.
+pub(super) const MOST: usize = SUMS + HELD + CHECKERS as usize;
+/// No more of those of both together than this are not zero.
+pub(super) const JOINT_MOST: usize = 2 + 1 + 2 * 2;
 /// Those that sum up the whole side.
 const SUMS: usize = 30;
 /// One for each slot where checkers are held: the other side's home and the bar.
@@ -42,7 +50,7 @@ const GAMMON: Hats = Hats::new(-12.0, 2.5, 9);
 /// | 13 | pips to pass the other's rearmost checker with all checkers, / 100 |
 /// | 14 | checkers that have not passed it / 15 |
 /// | 15 | pips of the checkers that have passed it / 100 |
-/// | 16 | timing: pips it can play without breaking points, / 100 (see [`timing`]) |
+/// | 16 | timing: pips it can play without breaking points, / 100 (see `tally`) |
 /// | 17 | crunch: input 7 times how far the timing is below 50 pips, / 50 |
 /// | 18 | share of a roll lost to entering (see `entering`) if it has checkers on the bar |
 /// | 19 | share of a roll it would lose to entering one checker |
@@ -63,17 +71,25 @@ const GAMMON: Hats = Hats::new(-12.0, 2.5, 9);
 /// | 14..=22 | rolls by which the side on roll will be late to save the gammon: hats from -12 to 8; all 0 once it has borne off |
 /// | 23..=31 | the same for the other side |
 #[inline(always)]
-pub(super) fn write(found: &mut Found<'_>, first: usize, joint: usize, own: &Board<'_>, other: &Board<'_>) {
-    side(found, first, own, other);
-    side(found, first + UNITS, other, own);
-    let [own_pips, other_pips] = [own, other].map(pips);
+pub(super) fn write(
+    found: &mut Found<'_>,
+    first: usize,
+    joint: usize,
+    [own, other]: [&Board<'_>; 2],
+    [own_tally, other_tally]: [&Tally; 2],
+) {
+    side(found, first, own, other, own_tally);
+    side(found, first + UNITS, other, own, other_tally);
+    let (own_pips, other_pips) = (pips(own, own_tally), pips(other, other_tally));
     let lead = other_pips as f32 - own_pips as f32 + 4.0;
     found.hats(joint, &RACE, race_score(lead, (own_pips + other_pips) as f32));
     found.push(joint + RACE.units(), lead / 100.0);
     let mut gammon = joint + RACE.units() + 1;
-    for (board, against, pips) in [(own, other, other_pips), (other, own, own_pips)] {
+    for (board, tally, against, pips) in
+        [(own, own_tally, other, other_pips), (other, other_tally, own, own_pips)]
+    {
         if board.left == CHECKERS {
-            found.hats(gammon, &GAMMON, late_for_gammon(pips_home(board), rolls_off(against, pips)));
+            found.hats(gammon, &GAMMON, late_for_gammon(tally.outside, rolls_off(against, pips)));
         }
         gammon += GAMMON.units();
     }
@@ -81,11 +97,11 @@ pub(super) fn write(found: &mut Found<'_>, first: usize, joint: usize, own: &Boa
 
 /// Adds the inputs of `side`.
 #[inline(always)]
-fn side(found: &mut Found<'_>, first: usize, side: &Board<'_>, other: &Board<'_>) {
+fn side(found: &mut Found<'_>, first: usize, side: &Board<'_>, other: &Board<'_>, tally: &Tally) {
     let blocked = other.made_seen;
-    let closed = (other.made & HOME).count_ones() as f32 / 6.0;
+    let closed = over::<6>((other.made & HOME).count_ones());
     let shots = Shots::of(other, side);
-    let hit = shots.any as f32 / 36.0;
+    let hit = over::<36>(shots.any);
 
     let (mut near, mut far) = (36, 36);
     for slot in 12..=24 {
@@ -93,125 +109,77 @@ fn side(found: &mut Found<'_>, first: usize, side: &Board<'_>, other: &Board<'_>
         far = far.min(rolls);
         near = if slot <= side.rear { near.min(rolls) } else { near };
     }
-    let contained = |rolls: u32| (36 - rolls) as f32 / 36.0;
-    let (near, far) = (contained(near), contained(far));
+    let (near, far) = (over::<36>(36 - near), over::<36>(36 - far));
 
-    // The other side's rearmost checker, seen from here; -1 on the bar.
-    let line = 23 - other.rear as i32;
-    let (mut held, mut mobility) = (0, 0);
-    let mut held_on = [0.0; HELD];
-    let (mut to_pass, mut not_passed, mut free) = (0, 0, 0);
-    for (slot, n) in side.stacks() {
-        let rolls = escapes(slot, blocked);
-        if slot >= 18 {
-            held += n * (36 - rolls);
-            held_on[slot as usize - 18] = ((36 - rolls) * n.min(2)) as f32 / 72.0;
-        }
-        mobility += n * slot.saturating_sub(5) * rolls;
-        let beyond = slot as i32 - line;
-        to_pass += n as i32 * beyond.max(0);
-        not_passed += if beyond > 0 { n } else { 0 };
-        free += if beyond < 0 { n * (slot + 1) } else { 0 };
-    }
-    let timing = timing(side) as f32;
     let if_bar = |least: u8, value: f32| if side.bar >= least { value } else { 0.0 };
     let entry = blocked >> 18;
-
-    let before_line = if line < 0 { side.made } else { side.made >> (line + 1) };
-    let (row, of_six) = (longest_row(before_line), densest_six(before_line));
+    // Its points that stand before the other's rearmost checker.
+    let walls = if other.bar > 0 { side.made } else { side.made >> (24 - other.rear) };
+    let (rows, of_six) = (rows(walls), dense_sixes(walls));
     let flag = |holds: bool| f32::from(u8::from(holds));
     let attacked = other.bar > 0 || other.blots_seen & HOME != 0;
-    let attackers = if attacked { men_in(side, 0..12) } else { 0 };
 
     found.all(
         first,
         [
             hit,
-            shots.two as f32 / 36.0,
-            shots.pips as f32 / (36.0 * 12.0),
+            over::<36>(shots.two),
+            over::<432>(shots.pips),
             hit * closed,
-            escapes(side.rear, blocked) as f32 / 36.0,
-            runs(side.rear, blocked) as f32 / 36.0,
-            crate::backgammon::player35::from_bar(blocked) as f32 / 216.0,
+            over::<36>(escapes(side.rear, blocked)),
+            over::<36>(runs(side.rear, blocked)),
+            over::<216>(from_bar(blocked)),
             near,
             near * near,
             far,
             far * far,
-            held as f32 / (36.0 * 4.0),
-            mobility as f32 / 3600.0,
-            to_pass as f32 / 100.0,
-            not_passed as f32 / 15.0,
-            free as f32 / 100.0,
-            timing / 100.0,
-            near * (1.0 - timing / 50.0).max(0.0),
+            over::<144>(tally.held),
+            over::<3600>(tally.mobility),
+            over::<100>(tally.to_pass),
+            over::<15>(tally.not_passed),
+            over::<100>(tally.free),
+            over::<100>(tally.timing),
+            near * (1.0 - over::<50>(tally.timing)).max(0.0),
             if_bar(1, entering::lost(side.bar, entry)),
             entering::lost(1, entry),
             if_bar(1, closed),
             if_bar(2, closed),
-            flag(row >= 3),
-            flag(row >= 4),
-            flag(row >= 5),
-            flag(row >= 6),
-            flag(of_six >= 4),
-            flag(of_six >= 5),
-            attackers as f32 / 10.0,
-            new_points(side, blocked) as f32 / 36.0,
+            flag(rows[0] != 0),
+            flag(rows[1] != 0),
+            flag(rows[2] != 0),
+            flag(rows[3] != 0),
+            flag(of_six[0] != 0),
+            flag(of_six[1] != 0),
+            over::<10>(if attacked { tally.front } else { 0 }),
+            over::<36>(new_points(side, blocked)),
         ],
     );
-    found.all(first + SUMS, held_on);
+    found.all(first + SUMS, tally.held_on.map(over::<72>));
     let mut blots = if shots.any == 0 { 0 } else { side.blots };
     while blots != 0 {
         let slot = blots.trailing_zeros();
         blots &= blots - 1;
-        found.push(first + SUMS + HELD + slot as usize, shots.at(23 - slot) as f32 / 36.0);
+        found.push(first + SUMS + HELD + slot as usize, over::<36>(u32::from(shots.at[23 - slot as usize])));
     }
 }
 
-/// Pips a side can play without breaking a point: all those that bring the checkers on the bar and on slots 6 to 17 home;
-/// those of the checkers in the other's home that a point there does not need; and those down to the ace point of the
-/// checkers at home that a point does not need. A point needs two checkers; a single checker is needed nowhere.
+/// Where three, four, five and six bits in a row are set.
 #[inline(always)]
-fn timing(side: &Board<'_>) -> u32 {
-    side.stacks()
-        .map(|(slot, n)| {
-            let spare = if n == 1 { 1 } else { n - 2 };
-            match slot {
-                0..=5 => spare * slot,
-                6..=17 | 24 => n * (slot - 5),
-                _ => spare * (slot - 5),
-            }
-        })
-        .sum()
+fn rows(bits: u32) -> [u32; 4] {
+    let two = bits & bits >> 1;
+    let four = two & two >> 2;
+    [two & bits >> 2, four, four & bits >> 4, four & two >> 4]
 }
 
-/// The length of the longest row of set bits, at most 6.
+/// Where at least four, and five, of six bits in a row are set.
 #[inline(always)]
-fn longest_row(bits: u32) -> u32 {
-    let mut row = bits;
-    let mut length = 0;
-    while row != 0 && length < 6 {
-        row &= row >> 1;
-        length += 1;
-    }
-    length
-}
-
-/// The largest number of set bits among any six in a row.
-#[inline(always)]
-fn densest_six(bits: u32) -> u32 {
+fn dense_sixes(bits: u32) -> [u32; 2] {
     // Full adders, all places at once: three bits and three bits become ones and twos, these ones, twos and fours.
     let add = |a: u32, b: u32, c: u32| (a ^ b ^ c, a & b | c & (a ^ b));
     let (ones, twos) = add(bits, bits >> 1, bits >> 2);
     let (ones, carry) = (ones ^ ones >> 3, ones & ones >> 3);
     let (twos, fours) = add(twos, twos >> 3, carry);
-    for (places, n) in
-        [(fours & twos, 6), (fours & ones, 5), (fours, 4), (twos & ones, 3), (twos, 2), (ones, 1)]
-    {
-        if places != 0 {
-            return n;
-        }
-    }
-    0
+    [fours, fours & (ones | twos)]
 }
 
 /// Slots of the points that [`new_points`] looks for.
@@ -228,15 +196,13 @@ fn new_points(side: &Board<'_>, blocked: u32) -> u32 {
     let wanted = BUILDING & !blocked & !side.made;
     // A single checker, or the third of a point.
     let spare = side.blots | side.heavy;
-    let landing: [u32; 7] = std::array::from_fn(|die| spare >> die & wanted);
-    let mut rolls = 0;
-    for a in 1..=6 {
-        let doubled = side.made >> a & wanted | landing[a] & side.blots;
-        rolls += u32::from(doubled != 0);
-        for b in 1..a {
-            let made = landing[a] & landing[b] | (landing[a] | landing[b]) & side.blots;
-            rolls += if made != 0 { 2 } else { 0 };
-        }
+    let mut rolls: Rolls = 0;
+    for slot in 1..=8 {
+        let landing = spare >> (slot + 1);
+        let (a, b) = (first_die(landing), second_die(landing));
+        let both = a & b & !DOUBLE | first_die(side.made >> (slot + 1)) & DOUBLE;
+        let making = if side.blots >> slot & 1 == 1 { a | b | both } else { both };
+        rolls |= if wanted >> slot & 1 == 1 { making } else { 0 };
     }
-    rolls
+    rolls.count_ones()
 }

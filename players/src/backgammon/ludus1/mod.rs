@@ -1,18 +1,23 @@
 //! The inputs of our own networks.
 //!
-//! Read here how they are laid out, then `structure` (what a side's own checkers tell), `contest` (what they tell together
+//! Read here how they are laid out, then `tally` (what adds up over a side's
+//! checkers), `structure` (what these tell alone), `contest` (what they tell together
 //! with the other side's), `crunch` (what matters when a side has hardly a checker left to play with) and `race`.
 
 mod contest;
 mod crunch;
 mod race;
 mod structure;
+mod tally;
 #[cfg(test)]
 mod tests;
 
 use ludus_games::Backgammon;
 use ludus_games::backgammon::{BackgammonChances, CHECKERS, Position};
 
+use tally::Tally;
+
+use super::bearoff;
 use super::board::Board;
 use super::classes::{PositionClass, possible};
 use super::found::{Found, SLOTS};
@@ -62,8 +67,10 @@ const JOINT: usize = CONTEST + 2 * contest::UNITS;
 const CONTACT: usize = JOINT + contest::JOINT_UNITS;
 /// Inputs of crashed positions.
 const CRASHED: usize = CONTACT + 2 * crunch::UNITS;
-/// Most inputs that are not zero: those of the slots, two for each checker at most, and all others.
-const MOST: usize = 4 * CHECKERS as usize + CRASHED - 2 * SLOTS;
+/// No more inputs than this are not zero. Of the slots and of the blots there is at most one for each checker, and of hats
+/// two for each number.
+const MOST: usize =
+    2 * (CHECKERS as usize + structure::UNITS + contest::MOST + crunch::MOST) + contest::JOINT_MOST;
 
 impl InputSet<Backgammon> for Ludus1 {
     fn name(&self) -> &'static str {
@@ -91,40 +98,26 @@ impl InputSet<Backgammon> for Ludus1 {
         match PositionClass::ALL[class] {
             PositionClass::Race => Found::write(inputs, race::MOST, |found| race::write(found, own, other)),
             class => Found::write(inputs, MOST, |found| {
-                for (first, board) in [(0, own), (SIDE, other)] {
-                    found.slots(first, board);
-                    structure::write(found, first + SLOTS, board);
-                }
-                contest::write(found, CONTEST, JOINT, own, other);
+                let own_tally = Tally::of(found, 0, own, other);
+                structure::write(found, SLOTS, own, &own_tally);
+                let other_tally = Tally::of(found, SIDE, other, own);
+                structure::write(found, SIDE + SLOTS, other, &other_tally);
+                contest::write(found, CONTEST, JOINT, [own, other], [&own_tally, &other_tally]);
                 if class == PositionClass::Crashed {
-                    crunch::write(found, CONTACT, own, other);
-                    crunch::write(found, CONTACT + crunch::UNITS, other, own);
+                    crunch::write(found, CONTACT, own, &own_tally);
+                    crunch::write(found, CONTACT + crunch::UNITS, other, &other_tally);
                 }
             }),
         }
     }
 
+    fn known(&self, position: &Position) -> Option<BackgammonChances> {
+        bearoff::known(position)
+    }
+
     fn possible(&self, class: usize, position: &Position, chances: BackgammonChances) -> BackgammonChances {
         possible(PositionClass::ALL[class], position, chances)
     }
-}
-
-/// Checkers on the points of `zone`.
-#[inline(always)]
-fn men_in(board: &Board<'_>, zone: std::ops::Range<usize>) -> u32 {
-    board.count[zone].iter().map(|&n| u32::from(n)).sum()
-}
-
-/// Pips that a side's checkers still have to go.
-#[inline(always)]
-fn pips(board: &Board<'_>) -> u32 {
-    board.stacks().map(|(slot, n)| n * (slot + 1)).sum()
-}
-
-/// Pips to bring all checkers home.
-#[inline(always)]
-fn pips_home(board: &Board<'_>) -> u32 {
-    board.stacks().map(|(slot, n)| n * slot.saturating_sub(5)).sum()
 }
 
 /// A guess at the rolls that a side needs to bear off, with `pips` to go: those that the pips take, 7 of which are wasted,

@@ -1,6 +1,6 @@
 //! The inputs of races.
 
-use super::{late_for_gammon, pips, pips_home, race_score, rolls_off};
+use super::{late_for_gammon, race_score, rolls_off};
 use crate::backgammon::board::{Board, FAR_HOME};
 use crate::backgammon::found::{Found, Hats, SLOTS};
 use ludus_games::backgammon::CHECKERS;
@@ -8,8 +8,9 @@ use ludus_games::backgammon::CHECKERS;
 /// All inputs.
 pub(super) const WIDTH: usize =
     JOINT + SCORE.units() + LEAD.units() + 1 + 2 * (GAMMON.units() + BACKGAMMON.units());
-/// Most inputs that are not zero.
-pub(super) const MOST: usize = 4 * CHECKERS as usize + WIDTH - 2 * SLOTS;
+/// No more inputs than this are not zero. Of the slots there is at most one for each checker, of numbers of checkers off
+/// one, and of hats two for each number.
+pub(super) const MOST: usize = 2 * (CHECKERS as usize + 1 + SUMS + 2 + 2 + 2) + 2 + 2 + 1;
 
 /// Inputs of one side.
 const SIDE: usize = SLOTS + OFF + SUMS + ROLLS.units();
@@ -98,4 +99,16 @@ fn wasted(board: &Board<'_>) -> u32 {
     let beyond = |slot: usize, enough: u8| u32::from(board.count[slot].saturating_sub(enough));
     let gaps = (!board.men & 0b11_1000).count_ones();
     2 * beyond(0, 1) + beyond(1, 1) + beyond(2, 3) + gaps
+}
+
+/// Pips that a side's checkers still have to go.
+#[inline(always)]
+fn pips(board: &Board<'_>) -> u32 {
+    board.stacks().map(|(slot, n)| n * (slot + 1)).sum()
+}
+
+/// Pips to bring all checkers home.
+#[inline(always)]
+fn pips_home(board: &Board<'_>) -> u32 {
+    board.stacks().map(|(slot, n)| n * slot.saturating_sub(5)).sum()
 }

@@ -1,8 +1,8 @@
 //! What the checkers of a side tell alone.
 
+use super::tally::Tally;
 use crate::backgammon::board::{Board, FAR_HOME, HOME};
-use crate::backgammon::escapes::REACH;
-use crate::backgammon::found::Found;
+use crate::backgammon::found::{Found, over};
 use ludus_games::backgammon::CHECKERS;
 
 /// Number of these inputs.
@@ -24,53 +24,36 @@ pub(super) const UNITS: usize = 14;
 /// | 12 | whether there are two made points and more in the other side's home |
 /// | 13 | checkers in the other side's home and on the bar beyond 3, / 4 |
 #[inline(always)]
-pub(super) fn write(found: &mut Found<'_>, first: usize, board: &Board<'_>) {
-    let off = f32::from(CHECKERS - board.left);
-    let fives = |more: f32| ((off - more) / 5.0).clamp(0.0, 1.0);
-    let (mut sum, mut squares, mut stacks) = (0, 0, 0);
-    for (slot, n) in board.stacks() {
-        sum += n * slot;
-        squares += n * slot * slot;
-        stacks += n.saturating_sub(3).pow(2);
-    }
+pub(super) fn write(found: &mut Found<'_>, first: usize, board: &Board<'_>, tally: &Tally) {
     let left = u32::from(board.left);
-    let home = (board.made & HOME).count_ones() as f32 / 6.0;
+    let off = u32::from(CHECKERS) - left;
+    let home = over::<6>((board.made & HOME).count_ones());
     let anchors = board.made & FAR_HOME;
-    let foremost = if anchors != 0 { (24 - anchors.trailing_zeros()) as f32 / 6.0 } else { 0.0 };
+    // The numbers are whole until the root: N times the squares less the square of the sum is N^2 times the variance.
+    let spread = left * tally.squares - tally.slots * tally.slots;
     found.all(
         first,
         [
-            fives(0.0),
-            fives(5.0),
-            fives(10.0),
-            (sum + left) as f32 / 150.0,
-            board.rear as f32 / 24.0,
-            (32 - board.made.leading_zeros()) as f32 / 24.0,
-            foremost,
+            over::<5>(off.min(5)),
+            over::<5>(off.clamp(5, 10) - 5),
+            over::<5>(off.max(10) - 10),
+            over::<150>(pips(board, tally)),
+            over::<24>(board.rear),
+            over::<24>(32 - board.made.leading_zeros()),
+            if anchors != 0 { over::<6>(24 - anchors.trailing_zeros()) } else { 0.0 },
             home,
             home * home,
-            // The numbers are whole until the root: N times the squares less the square of the sum is N^2 times the variance.
-            ((left * squares - sum * sum) as f32).sqrt() / (12 * left.max(1)) as f32,
-            backbone(board.made),
-            stacks as f32 / 64.0,
+            (spread as f32).sqrt() / (12 * left.max(1)) as f32,
+            tally.link_rolls as f32 / (36 * tally.links.max(1)) as f32,
+            over::<64>(tally.stacks),
             f32::from(u8::from(anchors & anchors.wrapping_sub(1) != 0)),
-            super::men_in(board, 18..25).saturating_sub(3) as f32 / 4.0,
+            over::<4>(tally.back.saturating_sub(3)),
         ],
     );
 }
 
-/// How well the made points are within each other's reach.
+/// Pips that a side has to go.
 #[inline(always)]
-fn backbone(mut made: u32) -> f32 {
-    let (mut rolls, mut links) = (0, 0);
-    let mut slot = made.trailing_zeros();
-    made &= made.wrapping_sub(1);
-    while made != 0 {
-        let next = made.trailing_zeros();
-        made &= made - 1;
-        rolls += u32::from(REACH[(next - slot) as usize]);
-        links += 1;
-        slot = next;
-    }
-    rolls as f32 / (36 * links.max(1)) as f32
+pub(super) fn pips(board: &Board<'_>, tally: &Tally) -> u32 {
+    tally.slots + u32::from(board.left)
 }
