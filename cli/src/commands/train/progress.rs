@@ -165,6 +165,13 @@ fn learn(before: &Moment, now: &Moment) -> String {
         rate(before, now, |moment| moment.trainer.positions),
         grouped(now.run.accepted.saturating_sub(learnt))
     );
+    if trainer.labels > 0 {
+        text += &format!(
+            ", {} labels learnt {:.1} times",
+            grouped(trainer.labels),
+            trainer.label_lessons as f64 / trainer.labels as f64
+        );
+    }
     if trainer.rollbacks > 0 {
         text += &format!(", {} rollbacks", trainer.rollbacks);
     }
@@ -214,6 +221,10 @@ mod tests {
         assert_eq!(learn, "v3, champion v2, 25,000 positions/s, 2,500 games wait");
         assert_eq!(loss, "contact 0.0213");
         assert_eq!(gate, "none in progress");
+        let mut now = moment(14, 5_000);
+        (now.trainer.labels, now.trainer.label_lessons) = (1_200, 9_000);
+        let [_, learn, ..] = rows(&moment(10, 1_000), &now);
+        assert!(learn.ends_with("2,500 games wait, 1,200 labels learnt 7.5 times"), "{learn}");
     }
 
     #[test]
