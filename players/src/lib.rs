@@ -2,10 +2,11 @@
 //!
 //! Read in this order: [`player`] (what judges and what plays), [`input_set`], [`network`], [`weight_file`] and
 //! [`net_evaluator`] (the networks), [`search`] (looking ahead), [`dice`] and [`luck`], [`table`] (one game from its
-//! number), [`rollout`] (positions of it played on), [`record`] (checking and replaying it), [`lessons`] (what it teaches), [`matches`] and [`benchmark`] (how good
-//! a player is), [`analyst`] and [`speed`], [`peer`] (players outside this program), [`spec`] (how people name players), and [`arena`], through which the processes
-//! of a cluster see a game without knowing which; [`game_arena`] makes one of any game. One folder per game holds what is
-//! particular to it.
+//! number), [`rollout`] (positions of it played on), [`record`] (checking and replaying it), [`lessons`] (what it teaches),
+//! [`matches`] and [`benchmark`] (how good a player is), [`decisions`] (what benchmarks are made of), [`analyst`] and
+//! [`speed`], [`peer`] (players outside this program), [`spec`] (how people name players), and [`arena`], through which the
+//! processes of a cluster see a game without knowing which; [`game_arena`] makes one of any game. One folder per game holds
+//! what is particular to it.
 
 pub mod analyst;
 pub mod arena;

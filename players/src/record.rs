@@ -137,8 +137,8 @@ pub fn labelled_positions<G: Game>(
 
 /// Checks a record by the rules and its series' dice, evaluating nothing.
 ///
-/// Reasons: `too-long`, `bad-digest`, those of [`Replay::next_ply`], `wrong-dice`, `wrong-result`, `bad-exploration`, `luck-length`, `luck-not-finite`, `luck-out-of-range`,
-/// `labels-unasked`, `too-many-labels`, `bad-label`.
+/// Reasons: `too-long`, `bad-digest`, those of [`Replay::next_ply`], `wrong-dice`, `wrong-result`, `bad-exploration`,
+/// `luck-length`, `luck-not-finite`, `luck-out-of-range`, `labels-unasked`, `too-many-labels`, `bad-label`.
 pub fn check<G: Game>(
     game: G,
     series: &Series,

@@ -155,6 +155,9 @@ impl<G: Game> Rollouts<G> {
         }
         self.list(record, states, ply);
         evaluator.judge(&self.plays.after, &mut self.judged);
+        if let Some(trouble) = evaluator.trouble() {
+            return Err(PlayError::Outside { number, ply, trouble });
+        }
         // What the side that acts next can expect: the less the better.
         let points: Vec<f32> = self.judged.iter().map(Chances::points).collect();
         if points.iter().any(|points| !points.is_finite()) {
@@ -204,6 +207,9 @@ impl<G: Game> Rollouts<G> {
         for trial in 0..self.settings.trials {
             let mut dice = dice::trial_of(&self.series, number, ply as u32, trial);
             let outcome = self.trial(player, position, (number, ply), &mut dice, &mut choices)?;
+            if let Some(trouble) = player.trouble() {
+                return Err(PlayError::Outside { number, ply: ply + 1, trouble });
+            }
             if outcome.as_ref().iter().any(|chance| !chance.is_finite()) {
                 return Err(PlayError::NotFinite { number, ply: ply + 1 });
             }
