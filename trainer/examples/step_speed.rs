@@ -12,7 +12,7 @@ use ludus_players::input_set::Inputs;
 use ludus_players::lessons::Lessons;
 use ludus_players::weight_file::{Card, Shape, WeightFile};
 use ludus_proto::v1::{Series, SeriesKind};
-use ludus_trainer::network::Network;
+use ludus_trainer::network::{Network, Pass};
 use ludus_trainer::optimizer::Optimizer;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -49,12 +49,12 @@ fn steps(inputs: usize, hidden: usize, batch: usize) -> Result<f64, Box<dyn std:
         lessons.push(&active, &target);
     }
     let positions: Vec<usize> = (0..batch).collect();
-    let (mut gradient, mut losses) = (Vec::new(), Vec::new());
+    let mut pass = Pass::default();
     let steps = 200_000 / batch;
     let start = Instant::now();
     for _ in 0..steps {
-        network.gradient(&lessons, &positions, &mut gradient, &mut losses)?;
-        optimizer.step(network.parameters_mut(), &gradient, 0.001);
+        network.pass(&lessons, &positions, &mut pass)?;
+        optimizer.step(network.parameters_mut(), &pass.gradient, 0.001);
     }
     Ok((steps * batch) as f64 / start.elapsed().as_secs_f64())
 }

@@ -1,7 +1,7 @@
 //! Checkpoints: all that must survive the trainer's death, in one file.
 //!
 //! A checkpoint is a safetensors file. For each position class it holds `CLASS.parameters` and, with AdamW,
-//! `CLASS.mean` and `CLASS.square`; its metadata holds the `state` (JSON) and the sha256 over state and tensors. The
+//! `CLASS.mean` and `CLASS.square`, all in the order of a weight file; its metadata holds the `state` (JSON) and the sha256 over state and tensors. The
 //! folder keeps the last two: when the newest is damaged, the one before serves.
 
 use std::collections::HashMap;
@@ -16,7 +16,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::learner::Student;
 use crate::ledger::Ledger;
-use crate::network::Network;
+use crate::network::{Network, from_file_order, to_file_order};
 use crate::optimizer::{AdamW, Optimizer};
 
 /// The format that is written and read.
@@ -275,7 +275,7 @@ impl Checkpoint {
             let class = &shape.class;
             let parameters = values(format!("{class}.parameters"))?;
             let count = parameters.len();
-            let network = Network::from_parameters(shape.clone(), parameters);
+            let network = Network::from_parameters(shape.clone(), &parameters);
             let network =
                 network.ok_or_else(|| format!("{count} parameters do not make the {class} network"))?;
             let optimizer = match adamw {
@@ -286,6 +286,7 @@ impl Checkpoint {
                     if mean.len() != count || square.len() != count {
                         return Err(format!("the {class} optimiser's state does not fit its network"));
                     }
+                    let [mean, square] = [mean, square].map(|values| from_file_order(shape, &values));
                     Optimizer::AdamW(AdamW { steps, mean, square, weight_decay })
                 }
             };
@@ -308,14 +309,15 @@ impl AdamWState {
 }
 
 /// Names and values of a student's tensors, in the order of the sum.
-fn tensors(student: &Student) -> Vec<(String, &[f32])> {
-    let class = &student.network.shape().class;
+fn tensors(student: &Student) -> Vec<(String, Vec<f32>)> {
+    let shape = student.network.shape();
+    let class = &shape.class;
     let mut tensors = vec![(format!("{class}.parameters"), student.network.parameters())];
     if let Optimizer::AdamW(adam) = &student.optimizer {
         tensors.push((format!("{class}.mean"), &adam.mean));
         tensors.push((format!("{class}.square"), &adam.square));
     }
-    tensors
+    tensors.into_iter().map(|(name, values)| (name, to_file_order(shape, values))).collect()
 }
 
 /// sha256 over the state and all tensors, in hex. The state fixes how long each tensor is.

@@ -14,7 +14,7 @@ use sha2::{Digest, Sha256};
 
 use crate::labels::memory::LabelMemory;
 use crate::ledger::Ledger;
-use crate::network::Network;
+use crate::network::{Network, Pass};
 use crate::optimizer::{Optimizer, step_size};
 
 /// Steps in a row that may be skipped because a loss or gradient is not finite. One alone is bad luck; several mean
@@ -43,8 +43,7 @@ pub struct Learner {
     losses: Vec<Losses>,
     skipped_in_a_row: u32,
     // Kept from step to step, so that none allocates.
-    gradient: Vec<f32>,
-    position_losses: Vec<f32>,
+    pass: Pass,
     inputs: Inputs,
 }
 
@@ -102,8 +101,7 @@ impl Learner {
             ledger,
             config,
             skipped_in_a_row: 0,
-            gradient: Vec::new(),
-            position_losses: Vec::new(),
+            pass: Pass::default(),
             inputs: Inputs::default(),
         }
     }
@@ -154,9 +152,10 @@ impl Learner {
         size: f32,
     ) -> Result<(), LearnError> {
         let student = &mut self.students[class];
-        student.network.gradient(lessons, batch, &mut self.gradient, &mut self.position_losses)?;
-        let loss = self.position_losses.iter().sum::<f32>() / batch.len() as f32;
-        if !loss.is_finite() || !self.gradient.iter().all(|g| g.is_finite()) {
+        student.network.pass(lessons, batch, &mut self.pass)?;
+        let Pass { gradient, losses: position_losses } = &self.pass;
+        let loss = position_losses.iter().sum::<f32>() / batch.len() as f32;
+        if !loss.is_finite() || !gradient.iter().all(|g| g.is_finite()) {
             self.ledger.skipped_steps += 1;
             self.skipped_in_a_row += 1;
             tracing::warn!(loss, class, "skipped a training step: its loss or gradient is not finite");
@@ -164,10 +163,10 @@ impl Learner {
             return if lost { Err(LearnError::Diverged) } else { Ok(()) };
         }
         self.skipped_in_a_row = 0;
-        student.optimizer.step(student.network.parameters_mut(), &self.gradient, size);
+        student.optimizer.step(student.network.parameters_mut(), gradient, size);
         self.ledger.steps += 1;
         let losses = &mut self.losses[class];
-        for (&position, &loss) in batch.iter().zip(&self.position_losses) {
+        for (&position, &loss) in batch.iter().zip(position_losses) {
             if position < of_games { losses.games.add(loss) } else { losses.labels.add(loss) }
         }
         Ok(())

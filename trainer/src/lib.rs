@@ -8,6 +8,7 @@
 mod checkpoint;
 mod coordination;
 mod error;
+mod first_layer;
 mod intake;
 mod labels;
 mod learner;

@@ -1,23 +1,34 @@
-//! One position class's network, seen by the trainer: a forward pass and a gradient, both with Candle's matrix products.
+//! One position class's network, seen by the trainer: a forward pass and a gradient.
 //!
 //! The parameters are one flat vector, so an optimiser is a loop over slices and a checkpoint a handful of tensors.
 //! The gradient is written by hand: for sigmoid outputs and cross-entropy it is short, and it saves the allocations
-//! with which Candle's own differentiation spends most of its time on networks of this size.
+//! with which Candle's own differentiation spends most of its time on networks of this size. The first layer, whose
+//! inputs are mostly zero, is in [`crate::first_layer`]; Candle multiplies the matrices of the second.
 
 use std::ops::Range;
 
-use candle_core::{CpuStorage, Device, InplaceOp2, Layout, Result, Tensor, bail};
+use candle_core::{Device, Result, Tensor};
 use ludus_players::lessons::Lessons;
 use ludus_players::weight_file::{ClassWeights, Shape};
 
+use crate::first_layer::{self, Batch};
 use crate::product::product;
 
 /// A network while it learns.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Network {
     shape: Shape,
-    /// Hidden weights, hidden biases, output weights, output biases.
+    /// Hidden weights by input (`[inputs, hidden]`), hidden biases, output weights, output biases.
     parameters: Vec<f32>,
+}
+
+/// What a pass over some positions gives.
+#[derive(Clone, Debug, Default)]
+pub struct Pass {
+    /// Gradient of the mean loss, in the order of the parameters.
+    pub gradient: Vec<f32>,
+    /// Loss of each position: the cross-entropy between outputs and targets, added over the outputs.
+    pub losses: Vec<f32>,
 }
 
 impl Network {
@@ -25,19 +36,23 @@ impl Network {
     pub fn from_weights(weights: &ClassWeights) -> Self {
         let parameters =
             [&weights.hidden_weight, &weights.hidden_bias, &weights.output_weight, &weights.output_bias];
-        Network { shape: weights.shape(), parameters: parameters.into_iter().flatten().copied().collect() }
+        let parameters: Vec<f32> = parameters.into_iter().flatten().copied().collect();
+        let shape = weights.shape();
+        Network { parameters: from_file_order(&shape, &parameters), shape }
     }
 
-    /// A network with these parameters, `None` when their number does not fit the shape.
-    pub fn from_parameters(shape: Shape, parameters: Vec<f32>) -> Option<Self> {
-        (parameters.len() == parts(&shape)[3].end).then_some(Network { shape, parameters })
+    /// A network with these parameters, in the order of a weight file; `None` when their number does not fit the shape.
+    pub fn from_parameters(shape: Shape, parameters: &[f32]) -> Option<Self> {
+        let fits = parameters.len() == parts(&shape)[3].end;
+        fits.then(|| Network { parameters: from_file_order(&shape, parameters), shape })
     }
 
     /// The weights as a weight file holds them.
     pub fn weights(&self) -> ClassWeights {
         let Shape { class, inputs, hidden, outputs } = self.shape.clone();
+        let parameters = to_file_order(&self.shape, &self.parameters);
         let [hidden_weight, hidden_bias, output_weight, output_bias] =
-            parts(&self.shape).map(|range| self.parameters[range].to_vec());
+            parts(&self.shape).map(|range| parameters[range].to_vec());
         ClassWeights {
             class,
             inputs,
@@ -55,7 +70,7 @@ impl Network {
         &self.shape
     }
 
-    /// All parameters: hidden weights, hidden biases, output weights, output biases.
+    /// All parameters: hidden weights by input, hidden biases, output weights, output biases.
     pub fn parameters(&self) -> &[f32] {
         &self.parameters
     }
@@ -67,82 +82,95 @@ impl Network {
 
     /// The outputs for each position, `[positions, outputs]` row-major.
     pub fn forward(&self, lessons: &Lessons) -> Result<Vec<f32>> {
-        let layers = self.layers()?;
         let positions: Vec<usize> = (0..lessons.len()).collect();
-        let logits = layers.logits(&layers.hidden(&self.inputs(lessons, &positions)?)?)?;
-        Ok(flat(&logits)?.into_iter().map(sigmoid).collect())
+        let hidden = self.hidden(Batch { lessons, positions: &positions })?;
+        Ok(flat(&self.logits(&hidden, &self.output_weight()?)?)?.into_iter().map(sigmoid).collect())
     }
 
-    /// Replaces the content of `gradient` by the gradient of the mean loss of these positions, and the content of `losses`
-    /// by the loss of each: the cross-entropy between outputs and targets, added over the outputs.
+    /// Replaces the content of `pass` by the gradient and the losses at these positions.
     ///
     /// A target may lie a little outside `[0, 1]`: a luck-adjusted outcome is unbiased without being a probability. The
     /// loss is then still convex, and its derivative by the logit, output minus target, still what it should be.
-    pub fn gradient(
-        &self,
-        lessons: &Lessons,
-        positions: &[usize],
-        gradient: &mut Vec<f32>,
-        losses: &mut Vec<f32>,
-    ) -> Result<()> {
-        let layers = self.layers()?;
-        let inputs = self.inputs(lessons, positions)?;
-        let hidden = layers.hidden(&inputs)?;
+    pub fn pass(&self, lessons: &Lessons, positions: &[usize], pass: &mut Pass) -> Result<()> {
+        let batch = Batch { lessons, positions };
+        let weight = self.output_weight()?;
+        let hidden = self.hidden(batch)?;
 
         let outputs = self.shape.outputs;
         let share = 1.0 / positions.len() as f32;
-        losses.clear();
-        let mut delta = flat(&layers.logits(&hidden)?)?;
+        let mut delta = flat(&self.logits(&hidden, &weight)?)?;
+        pass.losses.clear();
         for (delta, &position) in delta.chunks_exact_mut(outputs).zip(positions) {
             let mut loss = 0.0;
             for (value, &target) in delta.iter_mut().zip(lessons.target(position)) {
                 loss += cross_entropy(*value, target);
                 *value = (sigmoid(*value) - target) * share;
             }
-            losses.push(loss);
+            pass.losses.push(loss);
         }
 
         let output_bias = column_sums(&delta, outputs);
         let delta = Tensor::from_vec(delta, (positions.len(), outputs), &Device::Cpu)?;
         let output_weight = product(&delta.t()?, &hidden)?;
-        let hidden_delta = product(&delta, &layers.output_weight)?;
-        hidden_delta.inplace_op2(&hidden, &TimesSlope)?;
-        let hidden_weight = product(&hidden_delta.t()?, &inputs)?;
-        let hidden_bias = column_sums(&flat(&hidden_delta)?, self.shape.hidden);
+        let mut hidden_delta = flat(&product(&delta, &weight)?)?;
+        for (delta, said) in hidden_delta.iter_mut().zip(flat(&hidden)?) {
+            // The sigmoid's slope, given what it said.
+            *delta *= said * (1.0 - said);
+        }
 
+        let gradient = &mut pass.gradient;
         gradient.clear();
-        gradient.extend(flat(&hidden_weight)?);
-        gradient.extend(hidden_bias);
+        gradient.resize(self.shape.inputs * self.shape.hidden, 0.0);
+        first_layer::add_gradient(&hidden_delta, batch, gradient);
+        gradient.extend(column_sums(&hidden_delta, self.shape.hidden));
         gradient.extend(flat(&output_weight)?);
         gradient.extend(output_bias);
         Ok(())
     }
 
-    /// The chosen positions' inputs, `[positions, inputs]`.
-    fn inputs(&self, lessons: &Lessons, positions: &[usize]) -> Result<Tensor> {
-        let width = self.shape.inputs;
-        let mut dense = vec![0.0; positions.len() * width];
-        for (row, &position) in dense.chunks_exact_mut(width).zip(positions) {
-            let (indices, values) = lessons.inputs(position);
-            for (&index, &value) in indices.iter().zip(values) {
-                row[usize::from(index)] = value;
-            }
-        }
-        Tensor::from_vec(dense, (positions.len(), width), &Device::Cpu)
+    /// What the hidden units say, `[positions, hidden]`.
+    fn hidden(&self, batch: Batch<'_>) -> Result<Tensor> {
+        let [weights, bias, ..] = parts(&self.shape).map(|range| &self.parameters[range]);
+        let mut hidden = Vec::new();
+        first_layer::forward(weights, bias, batch, &mut hidden);
+        Tensor::from_vec(hidden, (batch.positions.len(), self.shape.hidden), &Device::Cpu)
     }
 
-    /// The parameters as tensors.
-    fn layers(&self) -> Result<Layers> {
-        let Shape { inputs, hidden, outputs, .. } = self.shape;
-        let [hidden_weight, hidden_bias, output_weight, output_bias] =
-            parts(&self.shape).map(|range| &self.parameters[range]);
-        Ok(Layers {
-            hidden_weight: Tensor::from_slice(hidden_weight, (hidden, inputs), &Device::Cpu)?,
-            hidden_bias: Tensor::from_slice(hidden_bias, hidden, &Device::Cpu)?,
-            output_weight: Tensor::from_slice(output_weight, (outputs, hidden), &Device::Cpu)?,
-            output_bias: Tensor::from_slice(output_bias, outputs, &Device::Cpu)?,
-        })
+    /// The output weights, `[outputs, hidden]`.
+    fn output_weight(&self) -> Result<Tensor> {
+        let weights = &self.parameters[parts(&self.shape)[2].clone()];
+        Tensor::from_slice(weights, (self.shape.outputs, self.shape.hidden), &Device::Cpu)
     }
+
+    /// The outputs before their sigmoid, `[positions, outputs]`.
+    fn logits(&self, hidden: &Tensor, output_weight: &Tensor) -> Result<Tensor> {
+        let bias = &self.parameters[parts(&self.shape)[3].clone()];
+        let bias = Tensor::from_slice(bias, self.shape.outputs, &Device::Cpu)?;
+        product(hidden, &output_weight.t()?)?.broadcast_add(&bias)
+    }
+}
+
+/// Numbers in the order of a network's parameters, such as an optimiser's, in the order of a weight file: there the hidden
+/// weights lie by unit, `[hidden, inputs]`.
+pub fn to_file_order(shape: &Shape, values: &[f32]) -> Vec<f32> {
+    let weights = parts(shape)[0].clone();
+    let mut ordered = transposed(&values[weights.clone()], shape.hidden);
+    ordered.extend_from_slice(&values[weights.end..]);
+    ordered
+}
+
+/// The inverse of [`to_file_order`].
+pub fn from_file_order(shape: &Shape, values: &[f32]) -> Vec<f32> {
+    let weights = parts(shape)[0].clone();
+    let mut ordered = transposed(&values[weights.clone()], shape.inputs);
+    ordered.extend_from_slice(&values[weights.end..]);
+    ordered
+}
+
+/// The transpose of a row-major matrix with so many columns.
+fn transposed(matrix: &[f32], columns: usize) -> Vec<f32> {
+    let rows = matrix.len() / columns.max(1);
+    (0..columns).flat_map(|column| (0..rows).map(move |row| matrix[row * columns + column])).collect()
 }
 
 /// Where the hidden weights, hidden biases, output weights and output biases lie in the parameters.
@@ -152,32 +180,6 @@ fn parts(shape: &Shape) -> [Range<usize>; 4] {
         end += length;
         end - length..end
     })
-}
-
-/// The parameters of a network as tensors.
-struct Layers {
-    /// `[hidden, inputs]`.
-    hidden_weight: Tensor,
-    /// `[hidden]`.
-    hidden_bias: Tensor,
-    /// `[outputs, hidden]`.
-    output_weight: Tensor,
-    /// `[outputs]`.
-    output_bias: Tensor,
-}
-
-impl Layers {
-    /// What the hidden units say, `[positions, hidden]`.
-    fn hidden(&self, inputs: &Tensor) -> Result<Tensor> {
-        let hidden = product(inputs, &self.hidden_weight.t()?)?;
-        hidden.inplace_op2(&self.hidden_bias, &AddBiasThenSigmoid)?;
-        Ok(hidden)
-    }
-
-    /// The outputs before their sigmoid, `[positions, outputs]`.
-    fn logits(&self, hidden: &Tensor) -> Result<Tensor> {
-        product(hidden, &self.output_weight.t()?)?.broadcast_add(&self.output_bias)
-    }
 }
 
 /// The logistic function.
@@ -205,57 +207,6 @@ fn column_sums(matrix: &[f32], columns: usize) -> Vec<f32> {
 /// A tensor's numbers in row-major order.
 fn flat(tensor: &Tensor) -> Result<Vec<f32>> {
     tensor.flatten_all()?.to_vec1()
-}
-
-/// In place, in one pass: adds a bias to every row and takes the sigmoid.
-struct AddBiasThenSigmoid;
-
-impl InplaceOp2 for AddBiasThenSigmoid {
-    fn name(&self) -> &'static str {
-        "add-bias-then-sigmoid"
-    }
-
-    fn cpu_fwd(&self, s1: &mut CpuStorage, l1: &Layout, s2: &CpuStorage, l2: &Layout) -> Result<()> {
-        let (rows, bias) = pair(s1, l1, s2, l2)?;
-        for row in rows.chunks_exact_mut(bias.len()) {
-            for (value, bias) in row.iter_mut().zip(bias) {
-                *value = sigmoid(*value + bias);
-            }
-        }
-        Ok(())
-    }
-}
-
-/// In place: multiplies by the sigmoid's slope, given what the sigmoid said.
-struct TimesSlope;
-
-impl InplaceOp2 for TimesSlope {
-    fn name(&self) -> &'static str {
-        "times-slope"
-    }
-
-    fn cpu_fwd(&self, s1: &mut CpuStorage, l1: &Layout, s2: &CpuStorage, l2: &Layout) -> Result<()> {
-        let (deltas, said) = pair(s1, l1, s2, l2)?;
-        for (delta, said) in deltas.iter_mut().zip(said) {
-            *delta *= said * (1.0 - said);
-        }
-        Ok(())
-    }
-}
-
-/// The numbers of two contiguous tensors, the first to be changed.
-fn pair<'a>(
-    s1: &'a mut CpuStorage,
-    l1: &Layout,
-    s2: &'a CpuStorage,
-    l2: &Layout,
-) -> Result<(&'a mut [f32], &'a [f32])> {
-    match (s1, l1.contiguous_offsets(), s2, l2.contiguous_offsets()) {
-        (CpuStorage::F32(a), Some((a0, a1)), CpuStorage::F32(b), Some((b0, b1))) => {
-            Ok((&mut a[a0..a1], &b[b0..b1]))
-        }
-        _ => bail!("expected two contiguous f32 tensors"),
-    }
 }
 
 #[cfg(test)]

@@ -40,7 +40,7 @@ fn lessons(network: &Network, count: usize, rng: &mut ChaCha8Rng) -> (Lessons, V
 }
 
 #[test]
-fn candles_forward_pass_is_the_workers_to_1e5() {
+fn the_trainers_forward_pass_is_the_workers_to_1e5() {
     let mut rng = ChaCha8Rng::seed_from_u64(1);
     for (inputs, hidden, outputs) in [(198, 80, 5), (206, 120, 5), (12, 1, 1), (40, 17, 3)] {
         let network = network(inputs, hidden, outputs, &mut rng);
@@ -63,9 +63,13 @@ fn candles_forward_pass_is_the_workers_to_1e5() {
 fn weights_go_into_a_weight_file_and_come_back() {
     let network = network(7, 3, 2, &mut ChaCha8Rng::seed_from_u64(2));
     assert_eq!(Network::from_weights(&network.weights()), network);
-    let parameters = network.parameters().to_vec();
-    assert_eq!(Network::from_parameters(network.shape().clone(), parameters), Some(network.clone()));
-    assert_eq!(Network::from_parameters(network.shape().clone(), vec![0.0; 8]), None);
+    let weights = network.weights();
+    let parameters = [weights.hidden_weight, weights.hidden_bias, weights.output_weight, weights.output_bias];
+    let parameters = parameters.concat();
+    let shape = network.shape().clone();
+    assert_eq!(to_file_order(&shape, network.parameters()), parameters);
+    assert_eq!(Network::from_parameters(shape.clone(), &parameters), Some(network));
+    assert_eq!(Network::from_parameters(shape, &[0.0; 8]), None);
 }
 
 /// The mean loss in f64, written down as plainly as possible; parameters as in [`Network::parameters`].
@@ -79,8 +83,8 @@ fn plain_loss(shape: &Shape, parameters: &[f64], lessons: &Lessons, positions: &
         let (indices, values) = lessons.inputs(position);
         let hidden: Vec<f64> = (0..shape.hidden)
             .map(|unit| {
-                let row = &hidden_weight[unit * shape.inputs..][..shape.inputs];
-                let terms = indices.iter().zip(values).map(|(&i, &x)| row[usize::from(i)] * f64::from(x));
+                let weight = |i: u16| hidden_weight[usize::from(i) * shape.hidden + unit];
+                let terms = indices.iter().zip(values).map(|(&i, &x)| weight(i) * f64::from(x));
                 sigmoid(hidden_bias[unit] + terms.sum::<f64>())
             })
             .collect();
@@ -101,15 +105,16 @@ fn the_gradient_is_that_of_finite_differences_in_f64() {
     let network = network(9, 6, 5, &mut rng);
     let (lessons, _) = lessons(&network, 20, &mut rng);
     let positions = [3, 4, 5, 11, 19, 0];
-    let (mut gradient, mut losses) = (Vec::new(), Vec::new());
-    network.gradient(&lessons, &positions, &mut gradient, &mut losses).unwrap();
-    let loss = losses.iter().map(|&loss| f64::from(loss)).sum::<f64>() / positions.len() as f64;
+    let mut pass = Pass { gradient: vec![1.0; 2], losses: vec![f32::NAN] };
+    network.pass(&lessons, &positions, &mut pass).unwrap();
+    let loss = pass.losses.iter().map(|&loss| f64::from(loss)).sum::<f64>() / positions.len() as f64;
+    assert_eq!(pass.losses.len(), positions.len());
 
     let exact: Vec<f64> = network.parameters().iter().map(|&parameter| f64::from(parameter)).collect();
     let plain = |parameters: &[f64]| plain_loss(network.shape(), parameters, &lessons, &positions);
     assert!((loss - plain(&exact)).abs() < 1e-5, "{loss} is not {}", plain(&exact));
-    assert_eq!(gradient.len(), exact.len());
-    for (index, &found) in gradient.iter().enumerate() {
+    assert_eq!(pass.gradient.len(), exact.len());
+    for (index, &found) in pass.gradient.iter().enumerate() {
         let step = 1e-5;
         let shifted = |by: f64| {
             let mut parameters = exact.clone();

@@ -1,0 +1,245 @@
+//! The first layer of a network, written for its inputs: of a few hundred only some dozens are not zero.
+//!
+//! A dense product would spend most of its time on zeros. Here every input that is there adds its row of weights to the
+//! sums of the hidden units, and its share of their deltas to its row of the gradient. So weights and gradient lie by
+//! input: `[inputs, hidden]`, row-major.
+//!
+//! The loops are plain; compiled for the instructions that the processor has, they are fast.
+
+use ludus_players::lessons::Lessons;
+
+/// Hidden units whose sums are held in registers at once.
+const BLOCK: usize = 32;
+/// Whether a multiplication and an addition are one operation on every processor of this kind.
+const ALWAYS_FUSED: bool = cfg!(target_arch = "aarch64");
+
+/// Some positions of a list of lessons.
+#[derive(Clone, Copy, Debug)]
+pub struct Batch<'a> {
+    /// The list.
+    pub lessons: &'a Lessons,
+    /// Which of them.
+    pub positions: &'a [usize],
+}
+
+/// Replaces the content of `hidden` by what the hidden units say, `[positions, hidden]`: the sigmoid of bias plus weighted
+/// inputs.
+pub fn forward(weights: &[f32], bias: &[f32], batch: Batch<'_>, hidden: &mut Vec<f32>) {
+    hidden.clear();
+    hidden.resize(batch.positions.len() * bias.len(), 0.0);
+    #[cfg(target_arch = "x86_64")]
+    {
+        #[target_feature(enable = "avx512f")]
+        fn avx512(weights: &[f32], bias: &[f32], batch: Batch<'_>, hidden: &mut [f32]) {
+            forward_loops::<true>(weights, bias, batch, hidden);
+        }
+        #[target_feature(enable = "avx2,fma")]
+        fn avx2(weights: &[f32], bias: &[f32], batch: Batch<'_>, hidden: &mut [f32]) {
+            forward_loops::<true>(weights, bias, batch, hidden);
+        }
+        if is_x86_feature_detected!("avx512f") {
+            // SAFETY: the processor has the instructions.
+            return unsafe { avx512(weights, bias, batch, hidden) };
+        }
+        if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
+            // SAFETY: the processor has the instructions.
+            return unsafe { avx2(weights, bias, batch, hidden) };
+        }
+    }
+    forward_loops::<ALWAYS_FUSED>(weights, bias, batch, hidden);
+}
+
+/// Adds to `gradient`, `[inputs, hidden]`, what the deltas of the hidden units, `[positions, hidden]`, mean for the weights.
+pub fn add_gradient(delta: &[f32], batch: Batch<'_>, gradient: &mut [f32]) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        #[target_feature(enable = "avx512f")]
+        fn avx512(delta: &[f32], batch: Batch<'_>, gradient: &mut [f32]) {
+            gradient_loops::<true>(delta, batch, gradient);
+        }
+        #[target_feature(enable = "avx2,fma")]
+        fn avx2(delta: &[f32], batch: Batch<'_>, gradient: &mut [f32]) {
+            gradient_loops::<true>(delta, batch, gradient);
+        }
+        if is_x86_feature_detected!("avx512f") {
+            // SAFETY: the processor has the instructions.
+            return unsafe { avx512(delta, batch, gradient) };
+        }
+        if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
+            // SAFETY: the processor has the instructions.
+            return unsafe { avx2(delta, batch, gradient) };
+        }
+    }
+    gradient_loops::<ALWAYS_FUSED>(delta, batch, gradient);
+}
+
+#[inline(always)]
+fn forward_loops<const FUSED: bool>(weights: &[f32], bias: &[f32], batch: Batch<'_>, hidden: &mut [f32]) {
+    let units = bias.len();
+    let whole = units - units % BLOCK;
+    for (hidden, &position) in hidden.chunks_exact_mut(units).zip(batch.positions) {
+        let (indices, values) = batch.lessons.inputs(position);
+        let (blocks, rest) = hidden.split_at_mut(whole);
+        for (block, sums) in blocks.as_chunks_mut::<BLOCK>().0.iter_mut().enumerate() {
+            let start = block * BLOCK;
+            let mut sum = [0.0; BLOCK];
+            sum.copy_from_slice(&bias[start..start + BLOCK]);
+            for (&index, &value) in indices.iter().zip(values) {
+                let row = usize::from(index) * units;
+                let mut row_block = [0.0; BLOCK];
+                row_block.copy_from_slice(&weights[row + start..row + start + BLOCK]);
+                for unit in 0..BLOCK {
+                    sum[unit] = multiply_add::<FUSED>(value, row_block[unit], sum[unit]);
+                }
+            }
+            // No closure: it would not be compiled for the instructions of the function around it.
+            for (said, sum) in sums.iter_mut().zip(sum) {
+                *said = sigmoid::<FUSED>(sum);
+            }
+        }
+        rest.copy_from_slice(&bias[whole..]);
+        for (&index, &value) in indices.iter().zip(values) {
+            let row = usize::from(index) * units;
+            for (sum, weight) in rest.iter_mut().zip(&weights[row + whole..row + units]) {
+                *sum = multiply_add::<FUSED>(value, *weight, *sum);
+            }
+        }
+        for sum in rest {
+            *sum = sigmoid::<FUSED>(*sum);
+        }
+    }
+}
+
+#[inline(always)]
+fn gradient_loops<const FUSED: bool>(delta: &[f32], batch: Batch<'_>, gradient: &mut [f32]) {
+    let units = (delta.len() / batch.positions.len().max(1)).max(1);
+    for (delta, &position) in delta.chunks_exact(units).zip(batch.positions) {
+        let (indices, values) = batch.lessons.inputs(position);
+        for (&index, &value) in indices.iter().zip(values) {
+            let row = usize::from(index) * units;
+            for (sum, delta) in gradient[row..row + units].iter_mut().zip(delta) {
+                *sum = multiply_add::<FUSED>(value, *delta, *sum);
+            }
+        }
+    }
+}
+
+/// `a b + c`.
+#[inline(always)]
+fn multiply_add<const FUSED: bool>(a: f32, b: f32, c: f32) -> f32 {
+    if FUSED { a.mul_add(b, c) } else { a * b + c }
+}
+
+/// The logistic function without a call or a branch, so that a loop over it can be vectorised; right to about the last bit.
+///
+/// `exp(-x)` is `2^n exp(r)` with `|r| <= ln 2 / 2`; `exp(r)` is its Taylor series.
+#[inline(always)]
+fn sigmoid<const FUSED: bool>(x: f32) -> f32 {
+    /// Adding it rounds to a whole number, which then is in the low bits.
+    const ROUND: f32 = 1.5 * (1 << 23) as f32;
+    /// ln 2 in two parts, of which the first has so few digits that its multiples are exact.
+    const LN2: [f32; 2] = [0.693_359_4, -2.121_944_4e-4];
+    /// 1 / k! from k = 7 down.
+    const TAYLOR: [f32; 8] = [1.0 / 5040.0, 1.0 / 720.0, 1.0 / 120.0, 1.0 / 24.0, 1.0 / 6.0, 0.5, 1.0, 1.0];
+    // `clamp` keeps what is not a number; beyond the bounds the sigmoid is 0 or 1 for all purposes.
+    let y = (-x).clamp(-87.0, 87.0);
+    let shifted = multiply_add::<FUSED>(y, std::f32::consts::LOG2_E, ROUND);
+    let n = shifted - ROUND;
+    let r = multiply_add::<FUSED>(n, -LN2[1], multiply_add::<FUSED>(n, -LN2[0], y));
+    let mut exp = 0.0;
+    for term in TAYLOR {
+        exp = multiply_add::<FUSED>(exp, r, term);
+    }
+    let power = f32::from_bits((shifted.to_bits() << 23).wrapping_add(1.0f32.to_bits()));
+    1.0 / multiply_add::<FUSED>(exp, power, 1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use ludus_players::input_set::Inputs;
+    use rand::{RngExt, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
+
+    use super::*;
+
+    /// Lessons with some inputs of `inputs`, and their dense form.
+    fn lessons(inputs: usize, rng: &mut ChaCha8Rng) -> (Lessons, Vec<Vec<f32>>) {
+        let mut lessons = Lessons::new(1);
+        let mut dense = Vec::new();
+        for _ in 0..9 {
+            let mut active = Inputs::default();
+            let mut row = vec![0.0; inputs];
+            for (index, value) in row.iter_mut().enumerate() {
+                *value = if rng.random_bool(0.3) { rng.random_range(-1.0..2.0) } else { 0.0 };
+                active.push(index, *value);
+            }
+            lessons.push(&active, &[0.5]);
+            dense.push(row);
+        }
+        (lessons, dense)
+    }
+
+    fn numbers(count: usize, rng: &mut ChaCha8Rng) -> Vec<f32> {
+        (0..count).map(|_| rng.random_range(-1.0..1.0)).collect()
+    }
+
+    #[test]
+    fn it_is_the_dense_layer_whatever_the_instructions_and_the_number_of_units() {
+        let mut rng = ChaCha8Rng::seed_from_u64(5);
+        for (inputs, units) in [(1, 1), (7, 31), (20, 32), (30, 33), (50, 120)] {
+            let (lessons, dense) = lessons(inputs, &mut rng);
+            let (weights, bias) = (numbers(inputs * units, &mut rng), numbers(units, &mut rng));
+            let positions = [8, 0, 3, 3];
+            let batch = Batch { lessons: &lessons, positions: &positions };
+            let delta = numbers(positions.len() * units, &mut rng);
+            let before = numbers(inputs * units, &mut rng);
+
+            let (mut hidden, mut gradient) = (vec![f32::NAN; 3], before.clone());
+            forward(&weights, &bias, batch, &mut hidden);
+            add_gradient(&delta, batch, &mut gradient);
+            let (mut plain_hidden, mut plain_gradient) = (vec![0.0; positions.len() * units], before.clone());
+            forward_loops::<false>(&weights, &bias, batch, &mut plain_hidden);
+            gradient_loops::<false>(&delta, batch, &mut plain_gradient);
+
+            for (row, &position) in positions.iter().enumerate() {
+                for unit in 0..units {
+                    let terms = dense[position].iter().enumerate();
+                    let terms =
+                        terms.map(|(input, &x)| f64::from(x) * f64::from(weights[input * units + unit]));
+                    let expected = 1.0 / (1.0 + (-f64::from(bias[unit]) - terms.sum::<f64>()).exp());
+                    for found in [&hidden, &plain_hidden] {
+                        let found = f64::from(found[row * units + unit]);
+                        assert!((found - expected).abs() < 1e-6, "{found} is not {expected}");
+                    }
+                }
+            }
+            for input in 0..inputs {
+                for unit in 0..units {
+                    let rows = positions.iter().enumerate();
+                    let terms = rows
+                        .map(|(row, &p)| f64::from(dense[p][input]) * f64::from(delta[row * units + unit]));
+                    let expected = f64::from(before[input * units + unit]) + terms.sum::<f64>();
+                    for found in [&gradient, &plain_gradient] {
+                        let found = f64::from(found[input * units + unit]);
+                        assert!((found - expected).abs() < 1e-6, "{found} is not {expected}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_sigmoid_is_right_everywhere_and_passes_on_what_is_no_number() {
+        for step in -40_000..=40_000 {
+            let x = step as f32 / 400.0;
+            let expected = 1.0 / (1.0 + (-f64::from(x)).exp());
+            for found in [sigmoid::<true>(x), sigmoid::<false>(x)] {
+                let error = (f64::from(found) - expected).abs();
+                assert!(error <= 2e-7 * expected + 1e-37, "sigmoid({x}) is not {found}");
+            }
+        }
+        assert_eq!((sigmoid::<true>(f32::INFINITY), sigmoid::<false>(1e9)), (1.0, 1.0));
+        assert!(sigmoid::<true>(f32::NEG_INFINITY) < 1e-37);
+        assert!(sigmoid::<true>(f32::NAN).is_nan() && sigmoid::<false>(f32::NAN).is_nan());
+    }
+}
