@@ -20,11 +20,14 @@ pub enum Manner {
     Status(u16),
 }
 
+/// What was asked for: a path, and the first byte where a range was asked for.
+type Asked = (String, Option<usize>);
+
 /// The server. It serves until the test program ends.
 pub struct FileServer {
     /// Where it is, `http://127.0.0.1:PORT/`.
     pub url: String,
-    asked: Arc<Mutex<Vec<(String, Option<usize>)>>>,
+    asked: Arc<Mutex<Vec<Asked>>>,
 }
 
 impl FileServer {
@@ -44,9 +47,9 @@ impl FileServer {
         FileServer { url, asked }
     }
 
-    /// What was asked for so far: paths, and the first byte where a range was asked for.
+    /// What was asked for so far.
     #[allow(dead_code, reason = "not every test program asks")]
-    pub fn asked(&self) -> Vec<(String, Option<usize>)> {
+    pub fn asked(&self) -> Vec<Asked> {
         self.asked.lock().expect("the log").clone()
     }
 }
@@ -55,7 +58,7 @@ fn answer(
     mut stream: TcpStream,
     content: &[u8],
     manner: Manner,
-    log: &Mutex<Vec<(String, Option<usize>)>>,
+    log: &Mutex<Vec<Asked>>,
 ) -> std::io::Result<()> {
     let mut lines = BufReader::new(stream.try_clone()?).lines();
     let first = lines.next().unwrap_or(Ok(String::new()))?;

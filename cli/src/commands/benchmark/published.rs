@@ -74,7 +74,7 @@ pub enum FetchError {
     )]
     Download {
         /// What happened.
-        error: DownloadError,
+        error: Box<DownloadError>,
         /// What was asked for.
         url: String,
         /// Where it would be used from.
@@ -142,7 +142,7 @@ impl Published {
         if !given {
             let part = dir.join(format!("{}.bm.bz2.part", self.name));
             download(&url, &part, bar).map_err(|error| FetchError::Download {
-                error,
+                error: error.into(),
                 url: url.clone(),
                 archive: archive.clone(),
             })?;
