@@ -22,7 +22,7 @@ pub struct PlayerPlace {
     pub run: Option<String>,
 }
 
-/// Finds the player that `spec` names: a baseline, a weight file's path, a program outside, or a version of a run
+/// Finds the player that `spec` names: the one that comes with the program (`shipped`), a baseline, a weight file's path, a program outside, or a version of a run
 /// (`champion`, `latest`, `v12`), each with an optional search depth (`@1ply`).
 pub fn resolve(spec: &str, arena: &dyn Arena, place: &PlayerPlace) -> Result<Seating> {
     let PlayerSpec { who, plies } = PlayerSpec::parse(spec, arena)?;
@@ -40,6 +40,7 @@ pub fn resolve(spec: &str, arena: &dyn Arena, place: &PlayerPlace) -> Result<Sea
         Named::External { program, host, port } => {
             Source::External(Arc::new(Peer::new(&program, &host, port)))
         }
+        Named::Shipped => arena.shipped()?,
         Named::Champion => version(spec, Which::Champion, arena, place)?,
         Named::Latest => version(spec, Which::Latest, arena, place)?,
         Named::Version(number) => version(spec, Which::Number(number), arena, place)?,

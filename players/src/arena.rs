@@ -77,6 +77,10 @@ pub trait Arena: Send + Sync {
     fn externals(&self) -> &'static [&'static str] {
         &[]
     }
+    /// The player that comes with the program.
+    fn shipped(&self) -> Result<Source, ArenaError> {
+        Err(ArenaError::Unsupported { game: self.game(), what: "player that comes with the program" })
+    }
     /// Names of its input sets.
     fn input_sets(&self) -> Vec<&'static str>;
     /// Largest number of points a game can be worth.
@@ -197,7 +201,7 @@ pub struct Violation {
 pub enum ArenaError {
     /// No such baseline.
     #[error(
-        "{game} has no player {name:?}{nearest}; its players are {known}, a version such as v12, champion, latest, \
+        "{game} has no player {name:?}{nearest}; its players are {known}, shipped, a version such as v12, champion, latest, \
          or a weight file's path such as ./player.safetensors"
     )]
     UnknownPlayer {

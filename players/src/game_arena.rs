@@ -20,7 +20,7 @@ use crate::search::{Lookahead, ValuePlayer};
 use crate::spec::unknown_player;
 use crate::speed::{self, Bench, Speed};
 use crate::table::{Seated, SeriesTable, describe};
-use crate::weight_file::{Shape, WeightFile};
+use crate::weight_file::{Digest, Shape, WeightFile};
 
 /// What a game brings besides its rules: the players that come with it and the inputs its networks read.
 pub trait Roster: Game {
@@ -46,6 +46,9 @@ pub trait Roster: Game {
 
     /// Names of the programs outside that can play it.
     const EXTERNALS: &'static [&'static str] = &[];
+
+    /// The weight file of the player that comes with the program, if one does.
+    const SHIPPED: Option<&'static [u8]> = None;
 
     /// A program outside, which is asked to look `plies` ahead.
     fn external(&self, peer: &Arc<Peer>, plies: u32) -> Result<Box<dyn External<Self>>, ArenaError> {
@@ -149,6 +152,15 @@ impl<G: Roster> Arena for GameArena<G> {
 
     fn externals(&self) -> &'static [&'static str] {
         G::EXTERNALS
+    }
+
+    fn shipped(&self) -> Result<Source, ArenaError> {
+        let bytes = G::SHIPPED.ok_or(ArenaError::Unsupported {
+            game: G::NAME,
+            what: "player that comes with the program; name another with --player",
+        })?;
+        let file = WeightFile::from_bytes(bytes, "the player that comes with the program")?;
+        Ok(Source::Weights { digest: Digest::of(bytes), file: Arc::new(file) })
     }
 
     fn input_sets(&self) -> Vec<&'static str> {

@@ -8,7 +8,7 @@ use crate::arena::{Arena, ArenaError};
 /// Deepest search that can be asked for; one more ply costs about 400 times the evaluations.
 pub const MAX_SEARCH: u32 = 3;
 
-/// A player as people write it: `random`, `v12`, `v12@1ply`, `champion`, `latest`, a weight file's path, or a program
+/// A player as people write it: `random`, `shipped`, `v12`, `v12@1ply`, `champion`, `latest`, a weight file's path, or a program
 /// outside, `gnubg:localhost:4000@0ply`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlayerSpec {
@@ -29,6 +29,8 @@ pub enum Named {
     Champion,
     /// The newest published version.
     Latest,
+    /// The player that comes with the program.
+    Shipped,
     /// A weight file: anything with a `/` or a `.` in it.
     File(PathBuf),
     /// A program outside, `gnubg:localhost:4000`.
@@ -59,6 +61,8 @@ impl PlayerSpec {
             Named::Champion
         } else if name == "latest" {
             Named::Latest
+        } else if name == "shipped" {
+            Named::Shipped
         } else if arena.baselines().contains(&name) {
             Named::Baseline(name.into())
         } else if let Some(number) = version.and_then(|digits| digits.parse().ok()) {
@@ -99,6 +103,7 @@ impl fmt::Display for PlayerSpec {
             Named::Version(number) => write!(f, "v{number}")?,
             Named::Champion => f.write_str("champion")?,
             Named::Latest => f.write_str("latest")?,
+            Named::Shipped => f.write_str("shipped")?,
             Named::File(path) => write!(f, "{}", path.display())?,
             Named::External { program, host, port } if host.contains(':') => {
                 write!(f, "{program}:[{host}]:{port}")?;
@@ -115,7 +120,7 @@ impl fmt::Display for PlayerSpec {
 /// The error about a name that is nobody's, with the names there are and the nearest of them.
 pub fn unknown_player(arena: &dyn Arena, name: &str) -> ArenaError {
     let baselines = arena.baselines();
-    let nearest = baselines.iter().chain(&["champion", "latest"]).min_by_key(|known| distance(name, known));
+    let nearest = baselines.iter().chain(&["shipped", "champion", "latest"]).min_by_key(|known| distance(name, known));
     let nearest = nearest.filter(|known| distance(name, known) <= known.len() / 2);
     ArenaError::UnknownPlayer {
         game: arena.game(),
@@ -170,6 +175,8 @@ mod tests {
         for (text, who, plies) in [
             ("random", Named::Baseline("random".into()), 0),
             ("pubeval", Named::Baseline("pubeval".into()), 0),
+            ("shipped", Named::Shipped, 0),
+            ("shipped@1ply", Named::Shipped, 1),
             ("v12", Named::Version(12), 0),
             ("v12@1ply", Named::Version(12), 1),
             ("champion", Named::Champion, 0),
@@ -193,7 +200,7 @@ mod tests {
     fn an_unknown_player_is_told_the_known_ones_and_the_nearest() {
         let error = parse("pubevil").unwrap_err();
         assert!(error.contains("did you mean \"pubeval\"?"), "{error}");
-        assert!(error.contains("random, pubeval, a version such as v12"), "{error}");
+        assert!(error.contains("random, pubeval, shipped, a version such as v12"), "{error}");
         let error = parse("zzz").unwrap_err();
         assert!(error.contains("\"zzz\"; its players"), "{error}");
         assert!(parse("v").is_err());

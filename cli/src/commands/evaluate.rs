@@ -19,12 +19,12 @@ lost, a backgammon lost; the equity is cubeless, in points.
 
 Examples:
   ludus evaluate --player champion positions.txt
-  echo 4HPwATDgc/ABMA | ludus evaluate --player ./mine.safetensors --json")]
+  echo 4HPwATDgc/ABMA | ludus evaluate --json")]
 pub struct Args {
     /// File of positions, one a line [default: standard input]
     file: Option<PathBuf>,
-    /// Player: champion, latest, v12, v12@1ply or a weight file's path
-    #[arg(long, value_name = "PLAYER")]
+    /// Player: shipped, champion, latest, v12, v12@1ply or a weight file's path
+    #[arg(long, value_name = "PLAYER", default_value = "shipped")]
     player: String,
     /// Judge for the player who has just moved: the side on roll is the opponent
     #[arg(long)]

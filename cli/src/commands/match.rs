@@ -31,7 +31,7 @@ Examples:
   ludus match ./mine.safetensors champion --dir runs/first --json
   ludus match champion gnubg:localhost:4000@0ply --luck")]
 pub struct Args {
-    /// First player: champion, latest, v12, v12@1ply, a baseline (pubeval, random), a weight file's path, or
+    /// First player: shipped, champion, latest, v12, v12@1ply, a baseline (pubeval, random), a weight file's path, or
     /// gnubg:HOST:PORT@Nply
     first: String,
     /// Second player

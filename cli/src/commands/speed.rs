@@ -26,7 +26,7 @@ Examples:
   ludus speed
   ludus speed --player champion@1ply --threads 8")]
 pub struct Args {
-    /// Player to measure: champion, latest, v12, v12@1ply, a baseline (pubeval, random) or a weight file's path
+    /// Player to measure: shipped, champion, latest, v12, v12@1ply, a baseline (pubeval, random) or a weight file's path
     #[arg(long, value_name = "PLAYER")]
     player: Option<String>,
     /// Threads that run at once; the figures are those of all together

@@ -23,6 +23,9 @@ impl Roster for Backgammon {
 
     const EXTERNALS: &'static [&'static str] = &["gnubg"];
 
+    const SHIPPED: Option<&'static [u8]> =
+        Some(include_bytes!("../../../weights/backgammon/champion.safetensors"));
+
     fn external(&self, peer: &Arc<Peer>, plies: u32) -> Result<Box<dyn External<Self>>, ArenaError> {
         Ok(Box::new(Gnubg::new(peer.clone(), plies)?))
     }

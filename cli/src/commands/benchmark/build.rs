@@ -52,14 +52,14 @@ given again, from the folder OUT.build beside the file. With --coordinator the w
 its own.
 
 Examples:
-  ludus benchmark build own.bm --player champion --decisions 3000 --per-class
+  ludus benchmark build own.bm --decisions 3000 --per-class
   ludus benchmark build own.bm --player ./mine.safetensors --trials 36 --horizon 0
   ludus benchmark build own.bm --player champion --coordinator http://host:7777 --redis redis://host:6379")]
 pub struct Args {
     /// The benchmark file to make
     out: PathBuf,
     /// Player that plays the games and rolls out: shipped, champion, latest, v12 or a weight file's path
-    #[arg(long, value_name = "PLAYER", default_value = "champion")]
+    #[arg(long, value_name = "PLAYER", default_value = "shipped")]
     player: String,
     /// Decisions in the file
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..=10_000_000))]

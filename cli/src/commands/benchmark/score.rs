@@ -24,7 +24,7 @@ Example:
 pub struct Args {
     /// Benchmark file
     file: PathBuf,
-    /// Player: champion, latest, v12, v12@1ply, a baseline (pubeval, random) or a weight file's path
+    /// Player: shipped, champion, latest, v12, v12@1ply, a baseline (pubeval, random) or a weight file's path
     #[arg(long, value_name = "PLAYER")]
     player: String,
     /// Threads [default: one for each core]

@@ -42,8 +42,8 @@ Examples:
   ludus play --ubgi --player latest
   ludus play --fibs 4001")]
 pub struct Args {
-    /// Opponent: champion, latest, v12, v12@1ply, a baseline (pubeval, random), a weight file's path, or gnubg:HOST:PORT
-    #[arg(long, value_name = "PLAYER", default_value = "champion")]
+    /// Opponent: shipped, champion, latest, v12, v12@1ply, a baseline (pubeval, random), a weight file's path, or gnubg:HOST:PORT
+    #[arg(long, value_name = "PLAYER", default_value = "shipped")]
     player: String,
     /// Seed of the dice: the same seed gives the same rolls [default: another each time]
     #[arg(long, value_name = "N")]
