@@ -17,6 +17,8 @@ use rand_chacha::rand_core::{Rng, SeedableRng};
 
 /// How long each figure is measured.
 const DURATION: Duration = Duration::from_millis(400);
+/// Things between two looks at the clock.
+const PIECE: usize = 200;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let positions = candidates(40);
@@ -25,8 +27,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("{} positions after plays, {active:.1} inputs not zero", positions.len());
 
     let mut active = Inputs::default();
-    let write = rate(positions.len(), || {
-        for position in &positions {
+    let write = rate(&positions, |positions| {
+        for position in positions {
             Tesauro198.write(0, position, &mut active);
             black_box(&active);
         }
@@ -34,22 +36,24 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("{:30} {:>10.0}/s", "inputs alone", write);
 
     for set in input_sets() {
-        // Passes short enough that some are not interrupted.
         let contact = positions.iter().copied().filter(|position| set.class(position) == Some(0));
-        let contact: Vec<Position> = contact.take(6000).collect();
-        let mut not_zero = 0;
-        let write = rate(contact.len(), || {
-            not_zero = 0;
-            for position in &contact {
+        let contact: Vec<Position> = contact.collect();
+        let write = rate(&contact, |positions| {
+            for position in positions {
                 set.write(0, position, &mut active);
-                not_zero += black_box(&active).indices.len();
+                black_box(&active);
             }
         });
+        let count = |position| {
+            set.write(0, position, &mut active);
+            active.indices.len()
+        };
+        let not_zero: usize = contact.iter().map(count).sum();
         let weights = fresh_of(&*set, 120)?;
         let mut evaluator = NetEvaluator::new(Backgammon, &weights, &input_sets())?;
         let mut chances = Vec::new();
-        let judged = rate(contact.len(), || {
-            evaluator.judge(&contact, &mut chances);
+        let judged = rate(&contact, |positions| {
+            evaluator.judge(positions, &mut chances);
             black_box(&chances);
         });
         println!(
@@ -67,8 +71,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             let network = Network::new(&weights.networks[0]);
             let mut kernel = kernel.clone();
             let mut outputs = [0.0; 5];
-            let alone = rate(inputs.len(), || {
-                for inputs in &inputs {
+            let alone = rate(&inputs, |inputs| {
+                for inputs in inputs {
                     kernel.forward(&network, inputs, &mut outputs);
                     black_box(&outputs);
                 }
@@ -79,8 +83,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                 let mut evaluator =
                     NetEvaluator::new(Backgammon, &weights, &input_sets())?.with_kernel(kernel);
                 let mut chances = Vec::new();
-                let judged = rate(positions.len(), || {
-                    evaluator.judge(&positions, &mut chances);
+                let judged = rate(&positions, |positions| {
+                    evaluator.judge(positions, &mut chances);
                     black_box(&chances);
                 });
                 print!(", with class, inputs and ordering {judged:>10.0}/s");
@@ -91,16 +95,24 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// The fastest of some passes over `count` things, as things a second: other work on the machine only slows down.
-fn rate(count: usize, mut pass: impl FnMut()) -> f64 {
+/// Things a second, when they are gone through in pieces so short that some passes are not interrupted by other work on the
+/// machine: of each piece the fastest pass counts. All pieces come before any comes again, so that the processor cannot
+/// learn them by heart.
+fn rate<T>(things: &[T], mut pass: impl FnMut(&[T])) -> f64 {
     let start = Instant::now();
-    let mut fastest = Duration::MAX;
-    while start.elapsed() < DURATION {
-        let start = Instant::now();
-        pass();
-        fastest = fastest.min(start.elapsed());
+    let mut fastest = vec![Duration::MAX; things.len().div_ceil(PIECE)];
+    // Two passes at least: the first warms up.
+    for round in 0.. {
+        for (fastest, piece) in fastest.iter_mut().zip(things.chunks(PIECE)) {
+            let start = Instant::now();
+            pass(piece);
+            *fastest = (*fastest).min(start.elapsed());
+        }
+        if round > 0 && start.elapsed() > DURATION {
+            break;
+        }
     }
-    count as f64 / fastest.as_secs_f64()
+    things.len() as f64 / fastest.iter().sum::<Duration>().as_secs_f64()
 }
 
 /// What a player judges in `games` games of PubEval against itself: the positions after all the plays of each roll.

@@ -4,26 +4,35 @@ use super::board::Board;
 use crate::input_set::Inputs;
 
 /// The inputs found so far, in ascending order. An input is written first and counted when it is not zero, so that no
-/// branch has to be guessed.
+/// branch has to be guessed. Their number is a byte, as there is room for as many, so that no place has to be checked.
 pub(super) struct Found<'a> {
-    indices: &'a mut [u16],
-    values: &'a mut [f32],
-    len: usize,
+    indices: &'a mut [u16; ROOM],
+    values: &'a mut [f32; ROOM],
+    len: u8,
 }
 
+/// Room for inputs, those included that are written and not counted.
+const ROOM: usize = 256;
 /// Inputs of one side's 25 slots.
 pub(super) const SLOTS: usize = 100;
+/// No set may have more inputs than this that are not zero.
+pub(super) const MOST: usize = ROOM - 4;
 
-impl<'a> Found<'a> {
-    /// Replaces the content of `inputs` by what `find` finds, at most `most` inputs.
+impl Found<'_> {
+    /// Replaces the content of `inputs` by what `find` finds.
     #[inline(always)]
-    pub(super) fn write(inputs: &'a mut Inputs, most: usize, find: impl FnOnce(&mut Found<'_>)) {
-        // Room for those that are written and not counted. What an earlier position left in the arrays is overwritten, so only what they lack is filled up.
-        inputs.indices.resize(most + 4, 0);
-        inputs.values.resize(most + 4, 0.0);
-        let mut found = Found { indices: &mut inputs.indices, values: &mut inputs.values, len: 0 };
+    pub(super) fn write(inputs: &mut Inputs, find: impl FnOnce(&mut Found<'_>)) {
+        // What an earlier position left in the arrays is overwritten, so only what they lack is filled up.
+        inputs.indices.resize(ROOM, 0);
+        inputs.values.resize(ROOM, 0.0);
+        let (Some(indices), Some(values)) =
+            (inputs.indices.first_chunk_mut::<ROOM>(), inputs.values.first_chunk_mut::<ROOM>())
+        else {
+            unreachable!("both were given the room");
+        };
+        let mut found = Found { indices, values, len: 0 };
         find(&mut found);
-        let len = found.len;
+        let len = usize::from(found.len);
         inputs.indices.truncate(len);
         inputs.values.truncate(len);
     }
@@ -31,40 +40,57 @@ impl<'a> Found<'a> {
     /// Adds an input unless it is zero.
     #[inline(always)]
     pub(super) fn push(&mut self, index: usize, value: f32) {
-        self.indices[self.len] = index as u16;
-        self.values[self.len] = value;
-        self.len += usize::from(value != 0.0);
+        self.put(index, value, value != 0.0);
+    }
+
+    /// Adds an input unless it is zero. It must not be below, which is quicker.
+    #[inline(always)]
+    pub(super) fn push_positive(&mut self, index: usize, value: f32) {
+        debug_assert!(value >= 0.0);
+        self.put(index, value, value > 0.0);
+    }
+
+    #[inline(always)]
+    fn put(&mut self, index: usize, value: f32, counts: bool) {
+        self.indices[usize::from(self.len)] = index as u16;
+        self.values[usize::from(self.len)] = value;
+        self.len = self.len.wrapping_add(u8::from(counts));
     }
 
     /// Adds the first `n` of four inputs with consecutive indices; the others are zero.
     #[inline(always)]
-    pub(super) fn some(&mut self, first: usize, values: [f32; 4], n: usize) {
-        let first = first as u16;
-        self.indices[self.len..self.len + 4].copy_from_slice(&[first, first + 1, first + 2, first + 3]);
-        self.values[self.len..self.len + 4].copy_from_slice(&values);
-        self.len += n;
+    pub(super) fn some(&mut self, first: usize, values: [f32; 4], n: u8) {
+        for (i, value) in values.into_iter().enumerate() {
+            let place = usize::from(self.len.wrapping_add(i as u8));
+            self.indices[place] = (first + i) as u16;
+            self.values[place] = value;
+        }
+        self.len = self.len.wrapping_add(n);
     }
 
-    /// Adds inputs with consecutive indices.
+    /// Adds inputs with consecutive indices, none of which is below zero.
     #[inline(always)]
     pub(super) fn all<const N: usize>(&mut self, first: usize, values: [f32; N]) {
-        // Four at a time, which the compiler then writes out.
+        // A copy, which the compiler can keep in registers.
+        let mut found = Found { indices: &mut *self.indices, values: &mut *self.values, len: self.len };
+        // Four at a time, which it then writes out.
         let (fours, rest) = values.as_chunks::<4>();
         for (i, four) in fours.iter().enumerate() {
             for (j, &value) in four.iter().enumerate() {
-                self.push(first + 4 * i + j, value);
+                found.push_positive(first + 4 * i + j, value);
             }
         }
         for (j, &value) in rest.iter().enumerate() {
-            self.push(first + 4 * fours.len() + j, value);
+            found.push_positive(first + 4 * fours.len() + j, value);
         }
+        self.len = found.len;
     }
 
     /// Adds the one that holds of the units for `n` = 1, 2, ... `units`; none for 0, the last for more.
     #[inline(always)]
     pub(super) fn one_of(&mut self, first: usize, units: usize, n: u32) {
         let n = (n as usize).min(units);
-        self.push((first + n).saturating_sub(1), if n > 0 { 1.0 } else { 0.0 });
+        self.push_positive((first + n).saturating_sub(1), if n > 0 { 1.0 } else { 0.0 });
     }
 
     /// Adds a number as `units` hats: unit `i` is 1 at `low + i * step`, falls to 0 at its neighbours' places, and beyond
@@ -75,32 +101,39 @@ impl<'a> Found<'a> {
         let place = ((number - hats.low) * hats.per_step).clamp(0.0, (hats.units - 1) as f32);
         let below = place as usize;
         let share = place - below as f32;
-        self.push(first + below, 1.0 - share);
-        self.push(first + below + 1, share);
+        self.push_positive(first + below, 1.0 - share);
+        self.push_positive(first + below + 1, share);
     }
 
-    /// Adds the inputs of all slots of a side (see [`Found::slot`]).
+    /// Adds the 100 inputs of a side's slots, of which `first` is the first: of each slot whether it holds just one
+    /// checker, just two, three or more, and half the number beyond three. Tells `each` of the slots that hold any.
     #[inline(always)]
-    pub(super) fn slots(&mut self, first: usize, board: &Board<'_>) {
+    pub(super) fn each_slot(&mut self, first: usize, board: &Board<'_>, mut each: impl FnMut(u32, u32)) {
+        let mut found = Found { indices: &mut *self.indices, values: &mut *self.values, len: self.len };
         for (slot, n) in board.stacks() {
-            self.slot(first, slot, n);
+            found.slot(first, slot, n);
+            each(slot, n);
         }
+        self.len = found.len;
     }
 
-    /// Adds what is not zero of the four inputs of a slot with `n` checkers: whether it is just one, just two, three or
-    /// more, and half the number beyond three. A side's 25 slots have 100 inputs, of which `first` is the first.
     #[inline(always)]
-    pub(super) fn slot(&mut self, first: usize, slot: u32, n: u32) {
-        let index = first + 4 * slot as usize;
-        let beyond = n.saturating_sub(3);
-        self.indices[self.len] = (index + (n - beyond) as usize - 1) as u16;
-        self.values[self.len] = 1.0;
-        self.len += 1;
-        self.indices[self.len] = (index + 3) as u16;
-        self.values[self.len] = beyond as f32 * 0.5;
-        self.len += usize::from(beyond > 0);
+    fn slot(&mut self, first: usize, slot: u32, n: u32) {
+        let (index, n) = (first + 4 * slot as usize, n as usize % 16);
+        let place = usize::from(self.len);
+        self.indices[place] = (index + usize::from(UNIT[n])) as u16;
+        self.values[place] = 1.0;
+        let place = usize::from(self.len.wrapping_add(1));
+        self.indices[place] = (index + 3) as u16;
+        self.values[place] = BEYOND[n];
+        self.len = self.len.wrapping_add(1 + u8::from(n > 3));
     }
 }
+
+/// By the number of checkers on a slot, the one of its first three inputs that is 1.
+static UNIT: [u8; 16] = [0, 0, 1, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2];
+/// By the number of checkers on a slot, its fourth input.
+static BEYOND: [f32; 16] = [0.0, 0.0, 0.0, 0.0, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 4.5, 5.0, 5.5, 6.0];
 
 /// `n / D`, to the bit what the division of singles gives, without its delay: in double precision the product with the
 /// inverse is so near the quotient that both are rounded to the same single.
@@ -169,7 +202,7 @@ mod tests {
             (1.0, &[14], &[1.0]),
             (9.0, &[14], &[1.0]),
         ] {
-            Found::write(&mut inputs, 4, |found| found.hats(10, &hats, number));
+            Found::write(&mut inputs, |found| found.hats(10, &hats, number));
             assert_eq!((&inputs.indices[..], &inputs.values[..]), (indices, values), "{number}");
         }
     }
@@ -178,7 +211,7 @@ mod tests {
     fn one_unit_holds_for_a_number_and_the_last_for_more() {
         let mut inputs = Inputs::default();
         for (n, expected) in [(0, &[][..]), (1, &[7]), (3, &[9]), (8, &[9])] {
-            Found::write(&mut inputs, 4, |found| found.one_of(7, 3, n));
+            Found::write(&mut inputs, |found| found.one_of(7, 3, n));
             assert_eq!(inputs.indices, expected);
         }
     }

@@ -65,7 +65,6 @@ impl Shots {
         // The blot on slot i of the hitter has come from its own slot 24, its slot -1 so to speak: i + 1 pips.
         self.pips += (slot + 1) * (rolls & !*any).count_ones();
         *any |= rolls;
-        self.any = any.count_ones();
     }
 }
 
@@ -109,6 +108,7 @@ fn free(hitter: &Board<'_>, blots: u32, blocked: u32) -> Shots {
         hit[n] = Blot { slot, direct: hitter.men >> before & 0x3f, single: hitter.blots >> before };
         n += 1;
     }
+    shots.any = any.count_ones();
     if several != 0 {
         let two = two_by_two_dice(&hit[..n]) & !DOUBLE;
         shots.two = two.count_ones() + two_by_doubles(hitter.men, several & DOUBLE, blots, blocked);
@@ -169,7 +169,10 @@ fn two_by_doubles(men: u32, doubles: Rolls, blots: u32, blocked: u32) -> u32 {
     while rest != 0 {
         let die = rest.trailing_zeros() as usize / 7 + 1;
         rest &= rest - 1;
-        rolls += u32::from(double(men >> die & !blocked, die, 4, blots, blocked).two);
+        let first = men >> die & !blocked;
+        // Two blots within two steps each are the rule, so they are looked for first.
+        let quick = self::several((first | first >> die) & blots);
+        rolls += u32::from(quick || double(first, die, 4, blots, blocked).two);
     }
     rolls
 }
@@ -243,6 +246,7 @@ fn entering(hitter: &Board<'_>, blots: u32, blocked: u32) -> Shots {
         }
         shots.note(slot, rolls, &mut any);
     }
+    shots.any = any.count_ones();
     if hits_on_entry != 0 {
         let two = if hitter.bar == 1 {
             entry_and_another(on_board, hits_on_entry, blots)

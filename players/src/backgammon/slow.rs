@@ -1,13 +1,19 @@
 //! What the input sets measure, once more: by loops over all rolls and all steps, slow and plain, to test them against.
 
-use ludus_games::Game;
+use std::sync::Arc;
+
 use ludus_games::backgammon::Position;
+use ludus_games::{Backgammon, Game};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 
 use super::PositionClass;
 use super::tests::positions;
 use crate::input_set::{InputSet, Inputs};
+use crate::net_evaluator::NetEvaluator;
+use crate::network::Kernel;
+use crate::player::Evaluator;
+use crate::weight_file::{Card, Shape, WeightFile};
 
 /// A side's checkers by slot.
 pub(super) type Side = [u8; 25];
@@ -149,8 +155,8 @@ pub(super) fn count(holds: impl Fn((usize, usize)) -> bool) -> u32 {
 /// Checks an input set against its slow version on varied positions: ascending and within the width, without zeros, the
 /// same whatever was written before, and of the expected values. Every input of every class must come up, except those
 /// that `unused` tells.
-pub(super) fn check<G: Game<State = Position>>(
-    set: &impl InputSet<G>,
+pub(super) fn check(
+    set: &impl InputSet<Backgammon>,
     slow: impl Fn(PositionClass, &Position) -> Vec<f64>,
     unused: impl Fn(PositionClass) -> Vec<usize>,
 ) {
@@ -180,4 +186,48 @@ pub(super) fn check<G: Game<State = Position>>(
         let never: Vec<usize> = (0..used.len()).filter(|&index| used[index] == 0).collect();
         assert_eq!(never, unused(PositionClass::ALL[class]), "inputs of {} never used", set.classes()[class]);
     }
+}
+
+/// A digest (FNV-1a) of an input set's inputs for varied positions, to the bit.
+pub(super) fn digest(set: &impl InputSet<Backgammon>) -> u64 {
+    let mut inputs = Inputs::default();
+    let mut digest = 0xcbf2_9ce4_8422_2325;
+    let mut add = |word: u32| digest = (digest ^ u64::from(word)).wrapping_mul(0x0100_0000_01b3);
+    for position in varied() {
+        let class = set.class(&position).unwrap();
+        set.write(class, &position, &mut inputs);
+        for (&index, &value) in inputs.indices.iter().zip(&inputs.values) {
+            add(u32::from(index));
+            add(value.to_bits());
+        }
+    }
+    digest
+}
+
+/// Checks that networks on an input set judge the same, to the bit, on every kernel.
+pub(super) fn check_kernels(set: impl InputSet<Backgammon> + 'static) {
+    let card = Card {
+        game: Backgammon::NAME.to_owned(),
+        revision: Backgammon::REVISION,
+        inputs: set.name().to_owned(),
+        ..Card::default()
+    };
+    let shape = |(class, name): (usize, &&str)| Shape {
+        class: (*name).to_owned(),
+        inputs: set.width(class),
+        hidden: 50,
+        outputs: 5,
+    };
+    let shapes: Vec<Shape> = set.classes().iter().enumerate().map(shape).collect();
+    let weights = WeightFile::fresh(card, &shapes, 3).unwrap();
+    let known: [Arc<dyn InputSet<Backgammon>>; 1] = [Arc::new(set)];
+    let positions: Vec<Position> = varied().into_iter().step_by(5).collect();
+    let judged = Kernel::available().into_iter().map(|kernel| {
+        let mut evaluator = NetEvaluator::new(Backgammon, &weights, &known).unwrap().with_kernel(kernel);
+        let mut chances = Vec::new();
+        evaluator.judge(&positions, &mut chances);
+        chances.iter().map(|chances| chances.0.map(f32::to_bits)).collect::<Vec<_>>()
+    });
+    let judged: Vec<_> = judged.collect();
+    assert!(judged.iter().all(|bits| *bits == judged[0]));
 }

@@ -89,34 +89,41 @@ pub(super) fn write(
         [(own, own_tally, other, other_pips), (other, other_tally, own, own_pips)]
     {
         if board.left == CHECKERS {
-            found.hats(gammon, &GAMMON, late_for_gammon(tally.outside, rolls_off(against, pips)));
+            found.hats(gammon, &GAMMON, late_for_gammon(tally.all.outside(), rolls_off(against, pips)));
         }
         gammon += GAMMON.units();
     }
 }
 
 /// Adds the inputs of `side`.
-#[inline(always)]
+#[inline(never)]
 fn side(found: &mut Found<'_>, first: usize, side: &Board<'_>, other: &Board<'_>, tally: &Tally) {
     let blocked = other.made_seen;
     let closed = over::<6>((other.made & HOME).count_ones());
     let shots = Shots::of(other, side);
     let hit = over::<36>(shots.any);
 
-    let (mut near, mut far) = (36, 36);
-    for slot in 12..=24 {
-        let rolls = escapes(slot, blocked);
-        far = far.min(rolls);
-        near = if slot <= side.rear { near.min(rolls) } else { near };
+    // The fewest escapes from slot 12 up to each slot.
+    let mut fewest = [36; 32];
+    let mut least = 36;
+    // In threes, which the compiler writes out.
+    for slot in (12..24).step_by(3) {
+        for slot in [slot, slot + 1, slot + 2] {
+            least = least.min(escapes(slot, blocked) as u8);
+            fewest[slot as usize % 32] = least;
+        }
     }
-    let (near, far) = (over::<36>(36 - near), over::<36>(36 - far));
+    least = least.min(escapes(24, blocked) as u8);
+    fewest[24] = least;
+    let contained = |fewest: u8| over::<36>(36 - u32::from(fewest));
+    let (near, far) = (contained(fewest[side.rear as usize % 32]), contained(least));
 
-    let if_bar = |least: u8, value: f32| if side.bar >= least { value } else { 0.0 };
+    let if_bar = |least: u8, value: f32| only_if(side.bar >= least, value);
     let entry = blocked >> 18;
     // Its points that stand before the other's rearmost checker.
     let walls = if other.bar > 0 { side.made } else { side.made >> (24 - other.rear) };
     let (rows, of_six) = (rows(walls), dense_sixes(walls));
-    let flag = |holds: bool| f32::from(u8::from(holds));
+    let flag = |holds: bool| only_if(holds, 1.0);
     let attacked = other.bar > 0 || other.blots_seen & HOME != 0;
 
     found.all(
@@ -136,10 +143,10 @@ fn side(found: &mut Found<'_>, first: usize, side: &Board<'_>, other: &Board<'_>
             over::<144>(tally.held),
             over::<3600>(tally.mobility),
             over::<100>(tally.to_pass),
-            over::<15>(tally.not_passed),
+            over::<15>(tally.not_passed.checkers()),
             over::<100>(tally.free),
-            over::<100>(tally.timing),
-            near * (1.0 - over::<50>(tally.timing)).max(0.0),
+            over::<100>(tally.all.timing()),
+            near * (1.0 - over::<50>(tally.all.timing())).max(0.0),
             if_bar(1, entering::lost(side.bar, entry)),
             entering::lost(1, entry),
             if_bar(1, closed),
@@ -150,7 +157,7 @@ fn side(found: &mut Found<'_>, first: usize, side: &Board<'_>, other: &Board<'_>
             flag(rows[3] != 0),
             flag(of_six[0] != 0),
             flag(of_six[1] != 0),
-            over::<10>(if attacked { tally.front } else { 0 }),
+            over::<10>(if attacked { tally.all.front() } else { 0 }),
             over::<36>(new_points(side, blocked)),
         ],
     );
@@ -159,8 +166,17 @@ fn side(found: &mut Found<'_>, first: usize, side: &Board<'_>, other: &Board<'_>
     while blots != 0 {
         let slot = blots.trailing_zeros();
         blots &= blots - 1;
-        found.push(first + SUMS + HELD + slot as usize, over::<36>(u32::from(shots.at[23 - slot as usize])));
+        found.push_positive(
+            first + SUMS + HELD + slot as usize,
+            over::<36>(u32::from(shots.at[23 - slot as usize])),
+        );
     }
+}
+
+/// The number if a condition holds, else 0. By bits, as the compiler would make a branch of it that nobody can foresee.
+#[inline(always)]
+fn only_if(holds: bool, number: f32) -> f32 {
+    f32::from_bits(number.to_bits() & u32::from(holds).wrapping_neg())
 }
 
 /// Where three, four, five and six bits in a row are set.

@@ -30,7 +30,7 @@ const PIPS: Hats = Hats::new(0.0, 8.0, 7);
 #[inline(always)]
 pub(super) fn write(found: &mut Found<'_>, first: usize, side: &Board<'_>, tally: &Tally) {
     found.one_of(first, OFF, u32::from(CHECKERS - side.left));
-    found.one_of(first + OFF, CONTACT, tally.not_passed);
-    found.one_of(first + OFF + CONTACT, SPARE, tally.spare);
-    found.hats(first + OFF + CONTACT + SPARE, &PIPS, tally.spare_pips as f32);
+    found.one_of(first + OFF, CONTACT, tally.not_passed.checkers());
+    found.one_of(first + OFF + CONTACT, SPARE, tally.spare.checkers());
+    found.hats(first + OFF + CONTACT + SPARE, &PIPS, tally.spare.slots() as f32);
 }

@@ -20,7 +20,7 @@ use tally::Tally;
 use super::bearoff;
 use super::board::Board;
 use super::classes::{PositionClass, possible};
-use super::found::{Found, SLOTS};
+use super::found::{self, Found, SLOTS};
 use crate::input_set::{InputSet, Inputs};
 
 /// Inputs of our own design: the checkers of each slot as in GNU Backgammon, and measures of what a strong player looks
@@ -67,10 +67,11 @@ const JOINT: usize = CONTEST + 2 * contest::UNITS;
 const CONTACT: usize = JOINT + contest::JOINT_UNITS;
 /// Inputs of crashed positions.
 const CRASHED: usize = CONTACT + 2 * crunch::UNITS;
-/// No more inputs than this are not zero. Of the slots and of the blots there is at most one for each checker, and of hats
-/// two for each number.
-const MOST: usize =
-    2 * (CHECKERS as usize + structure::UNITS + contest::MOST + crunch::MOST) + contest::JOINT_MOST;
+// Of the slots and of the blots at most one input for each checker is not zero, and of hats two for each number.
+const _: () = assert!(
+    2 * (CHECKERS as usize + structure::UNITS + contest::MOST + crunch::MOST) + contest::JOINT_MOST
+        <= found::MOST
+);
 
 impl InputSet<Backgammon> for Ludus1 {
     fn name(&self) -> &'static str {
@@ -96,8 +97,8 @@ impl InputSet<Backgammon> for Ludus1 {
     fn write(&self, class: usize, position: &Position, inputs: &mut Inputs) {
         let [own, other] = &Board::both(position);
         match PositionClass::ALL[class] {
-            PositionClass::Race => Found::write(inputs, race::MOST, |found| race::write(found, own, other)),
-            class => Found::write(inputs, MOST, |found| {
+            PositionClass::Race => Found::write(inputs, |found| race::write(found, own, other)),
+            class => Found::write(inputs, |found| {
                 let own_tally = Tally::of(found, 0, own, other);
                 structure::write(found, SLOTS, own, &own_tally);
                 let other_tally = Tally::of(found, SIDE, other, own);

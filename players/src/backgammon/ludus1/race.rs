@@ -2,15 +2,15 @@
 
 use super::{late_for_gammon, race_score, rolls_off};
 use crate::backgammon::board::{Board, FAR_HOME};
-use crate::backgammon::found::{Found, Hats, SLOTS};
+use crate::backgammon::found::{self, Found, Hats, SLOTS};
 use ludus_games::backgammon::CHECKERS;
 
 /// All inputs.
 pub(super) const WIDTH: usize =
     JOINT + SCORE.units() + LEAD.units() + 1 + 2 * (GAMMON.units() + BACKGAMMON.units());
-/// No more inputs than this are not zero. Of the slots there is at most one for each checker, of numbers of checkers off
-/// one, and of hats two for each number.
-pub(super) const MOST: usize = 2 * (CHECKERS as usize + 1 + SUMS + 2 + 2 + 2) + 2 + 2 + 1;
+// Of the slots at most one input for each checker is not zero, of numbers of checkers off one, and of hats two for each
+// number.
+const _: () = assert!(2 * (CHECKERS as usize + 1 + SUMS + 2 + 2 + 2) + 2 + 2 + 1 <= found::MOST);
 
 /// Inputs of one side.
 const SIDE: usize = SLOTS + OFF + SUMS + ROLLS.units();
@@ -80,7 +80,7 @@ pub(super) fn write(found: &mut Found<'_>, own: &Board<'_>, other: &Board<'_>) {
 /// Adds the inputs of a side. Returns its pips, with those that will be wasted, and its rolls to bear off.
 #[inline(always)]
 fn side(found: &mut Found<'_>, first: usize, board: &Board<'_>) -> (u32, f32) {
-    found.slots(first, board);
+    found.each_slot(first, board, |_, _| ());
     found.one_of(first + SLOTS, OFF, u32::from(CHECKERS - board.left));
     let (pips, wasted, outside) = (pips(board), wasted(board), pips_home(board));
     let rolls = rolls_off(board, pips + wasted);

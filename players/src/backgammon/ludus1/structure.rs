@@ -30,7 +30,7 @@ pub(super) fn write(found: &mut Found<'_>, first: usize, board: &Board<'_>, tall
     let home = over::<6>((board.made & HOME).count_ones());
     let anchors = board.made & FAR_HOME;
     // The numbers are whole until the root: N times the squares less the square of the sum is N^2 times the variance.
-    let spread = left * tally.squares - tally.slots * tally.slots;
+    let spread = left * tally.all.squares() - tally.all.slots() * tally.all.slots();
     found.all(
         first,
         [
@@ -45,9 +45,9 @@ pub(super) fn write(found: &mut Found<'_>, first: usize, board: &Board<'_>, tall
             home * home,
             (spread as f32).sqrt() / (12 * left.max(1)) as f32,
             tally.link_rolls as f32 / (36 * tally.links.max(1)) as f32,
-            over::<64>(tally.stacks),
+            over::<64>(tally.all.stacks()),
             f32::from(u8::from(anchors & anchors.wrapping_sub(1) != 0)),
-            over::<4>(tally.back.saturating_sub(3)),
+            over::<4>(tally.all.back().saturating_sub(3)),
         ],
     );
 }
@@ -55,5 +55,5 @@ pub(super) fn write(found: &mut Found<'_>, first: usize, board: &Board<'_>, tall
 /// Pips that a side has to go.
 #[inline(always)]
 pub(super) fn pips(board: &Board<'_>, tally: &Tally) -> u32 {
-    tally.slots + u32::from(board.left)
+    tally.all.slots() + u32::from(board.left)
 }

@@ -1,24 +1,22 @@
 //! One pass over the checkers of a side.
 
-use crate::backgammon::board::Board;
+use crate::backgammon::board::{Board, HOME};
 use crate::backgammon::escapes::{REACH, escapes};
 use crate::backgammon::found::Found;
 
 /// What adds up over a side's slots.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy)]
 pub(super) struct Tally {
-    /// Sum of the checkers' slots, and of their squares.
-    pub slots: u32,
-    pub squares: u32,
-    /// Squares of the numbers beyond 3.
-    pub stacks: u32,
-    /// Pips to bring all checkers home.
-    pub outside: u32,
-    /// Pips that can be played without breaking points (see [`timing`]).
-    pub timing: u32,
-    /// Checkers on slots 0 to 11, and from 18 on.
-    pub front: u32,
-    pub back: u32,
+    /// What depends on the side's own checkers alone.
+    pub all: Sums,
+    /// The same of the checkers that have passed the other's rearmost one, without those on the ace and the deuce point.
+    pub spare: Sums,
+    /// The same of the checkers that have not passed it.
+    pub not_passed: Sums,
+    /// Pips to pass it.
+    pub to_pass: u32,
+    /// Pips of the checkers that have passed it.
+    pub free: u32,
     /// Rolls that carry a checker from one made point to the next, over all such links, and their number.
     pub link_rolls: u32,
     pub links: u32,
@@ -28,73 +26,136 @@ pub(super) struct Tally {
     pub held_on: [u32; 7],
     /// Pips home times escapes.
     pub mobility: u32,
-    /// Checkers that have not passed the other's rearmost one, and the pips to pass it.
-    pub not_passed: u32,
-    pub to_pass: u32,
-    /// Pips of those that have passed it.
-    pub free: u32,
-    /// Of these the checkers not on the ace or deuce point, and their pips to the ace point.
-    pub spare: u32,
-    pub spare_pips: u32,
 }
 
 impl Tally {
     /// Adds a side's slots to the inputs, from number `first` on, and sums up.
-    #[inline(always)]
+    #[inline(never)]
     pub(super) fn of(found: &mut Found<'_>, first: usize, side: &Board<'_>, other: &Board<'_>) -> Tally {
-        let blocked = other.made_seen;
         // The other side's rearmost checker, seen from here; -1 on the bar.
         let line = 23 - other.rear as i32;
-        let mut tally = Tally::default();
-        // The point made before; one that is nowhere links with nothing.
-        let mut before = 32;
-        // The last takes what is not held anywhere.
-        let mut held_on = [0; 8];
-        for (slot, n) in side.stacks() {
-            found.slot(first, slot, n);
-            tally.slots += n * slot;
-            tally.squares += n * slot * slot;
-            tally.stacks += n.saturating_sub(3).pow(2);
-            let home = n * slot.saturating_sub(5);
-            tally.outside += home;
-            tally.timing += timing(slot, n);
-            tally.front += if slot < 12 { n } else { 0 };
+        let packed = |slot: u32, n: u32| PACKED[slot as usize % 32][n as usize % 16];
+        // Sums of all checkers and of those that have passed.
+        let (mut all, mut passed) = (0, 0);
+        found.each_slot(first, side, |slot, n| {
+            let sums = packed(slot, n);
+            all += sums;
+            passed += if (slot as i32) < line { sums } else { 0 };
+        });
+        // Those at the line itself are level, and so are none when it is the bar.
+        let of = |slot: i32| packed(slot as u32, u32::from(side.count[slot as usize % 32 % 25]));
+        let level = if line >= 0 { of(line) } else { 0 };
+        let deep = if line > 0 { of(0) } else { 0 } + if line > 1 { of(1) } else { 0 };
+        let (passed, not_passed, spare) = (Sums(passed), Sums(all - passed - level), Sums(passed - deep));
 
-            let made = n >= 2 && slot < 24;
-            let link = made && before < 32;
-            tally.link_rolls +=
-                if link { u32::from(REACH[slot.wrapping_sub(before) as usize % 32]) } else { 0 };
-            tally.links += u32::from(link);
-            before = if made { slot } else { before };
-
-            let rolls = escapes(slot, blocked);
-            let back = slot >= 18;
-            tally.back += if back { n } else { 0 };
-            tally.held += if back { n * (36 - rolls) } else { 0 };
-            held_on[(slot.wrapping_sub(18) as usize).min(7)] = (36 - rolls) * n.min(2);
-            tally.mobility += home * rolls;
-
-            let beyond = slot as i32 - line;
-            let free = beyond < 0;
-            tally.not_passed += if beyond > 0 { n } else { 0 };
-            tally.to_pass += n * beyond.max(0) as u32;
-            tally.free += if free { n * (slot + 1) } else { 0 };
-            let spare = free && slot >= 2;
-            tally.spare += if spare { n } else { 0 };
-            tally.spare_pips += if spare { n * slot } else { 0 };
+        let (mut link_rolls, mut links) = (0, 0);
+        let mut made = side.made;
+        let mut before = made.trailing_zeros();
+        made &= made.wrapping_sub(1);
+        while made != 0 {
+            let slot = made.trailing_zeros();
+            made &= made - 1;
+            link_rolls += u32::from(REACH[(slot - before) as usize % 32]);
+            links += 1;
+            before = slot;
         }
-        tally.held_on.copy_from_slice(&held_on[..7]);
-        tally
+
+        let (mut held, mut mobility) = (0, 0);
+        let mut held_on = [0; 8];
+        let mut outside = side.men & !HOME;
+        while outside != 0 {
+            let slot = outside.trailing_zeros();
+            outside &= outside - 1;
+            let n = u32::from(side.count[slot as usize % 25]);
+            let rolls = escapes(slot, other.made_seen);
+            mobility += n * (slot - 5) * rolls;
+            // The last takes what is not held anywhere.
+            held_on[(slot.wrapping_sub(18) as usize).min(7)] = (36 - rolls) * n.min(2);
+            held += if slot >= 18 { n * (36 - rolls) } else { 0 };
+        }
+        Tally {
+            all: Sums(all),
+            spare,
+            not_passed,
+            to_pass: (not_passed.slots() as i32 - line * not_passed.checkers() as i32) as u32,
+            free: passed.slots() + passed.checkers(),
+            link_rolls,
+            links,
+            held,
+            held_on: std::array::from_fn(|i| held_on[i]),
+            mobility,
+        }
     }
 }
+
+/// Sums over checkers, packed so that one addition adds all of them.
+#[derive(Clone, Copy)]
+pub(super) struct Sums(u64);
+
+/// Declares what is packed, each with the bits it needs for fifteen checkers.
+macro_rules! packed {
+    ($($(#[$doc:meta])* $name:ident: $bits:literal from $low:literal,)*) => {
+        impl Sums {
+            $($(#[$doc])*
+            #[inline(always)]
+            pub(super) fn $name(self) -> u32 {
+                (self.0 >> $low & ((1 << $bits) - 1)) as u32
+            })*
+        }
+    };
+}
+
+packed! {
+    /// Checkers.
+    checkers: 4 from 0,
+    /// Sum of their slots.
+    slots: 9 from 4,
+    /// Sum of the squares of their slots.
+    squares: 14 from 13,
+    /// Sum of the squares of the numbers beyond 3 on a slot.
+    stacks: 8 from 27,
+    /// Pips to bring them home.
+    outside: 9 from 35,
+    /// Pips that they can be played without breaking points (see [`timing`]).
+    timing: 9 from 44,
+    /// Those on slots 0 to 11.
+    front: 4 from 53,
+    /// Those from slot 18 on.
+    back: 4 from 57,
+}
+
+/// The sums of each number of checkers on each slot.
+static PACKED: [[u64; 16]; 32] = {
+    let mut table = [[0; 16]; 32];
+    let mut slot = 0;
+    while slot < 25 {
+        let mut n = 1;
+        while n < 16 {
+            let outside = if slot > 5 { n * (slot - 5) } else { 0 };
+            let beyond = if n > 3 { n - 3 } else { 0 };
+            let front = if slot < 12 { n } else { 0 };
+            let back = if slot >= 18 { n } else { 0 };
+            table[slot as usize][n as usize] = n
+                | (n * slot) << 4
+                | (n * slot * slot) << 13
+                | (beyond * beyond) << 27
+                | outside << 35
+                | timing(slot, n) << 44
+                | front << 53
+                | back << 57;
+            n += 1;
+        }
+        slot += 1;
+    }
+    table
+};
 
 /// What `n` checkers on `slot` add to the pips that a side can play without breaking a point. That is all that bring the
 /// checkers on the bar and on slots 6 to 17 home; of the other's home what brings those home that a point there does not
 /// need; and at home what takes those to the ace point that a point does not need. A point needs two checkers; a single
 /// checker is needed nowhere.
-#[inline(always)]
-fn timing(slot: u32, n: u32) -> u32 {
+const fn timing(slot: u64, n: u64) -> u64 {
     let spare = if n == 1 { 1 } else { n - 2 };
-    let movable = if (6..18).contains(&slot) || slot == 24 { n } else { spare };
-    movable * if slot < 6 { slot } else { slot - 5 }
+    let movable = if slot >= 6 && slot < 18 || slot == 24 { n } else { spare };
+    movable * (if slot < 6 { slot } else { slot - 5 })
 }

@@ -256,3 +256,14 @@ fn inputs_are_the_definition_found_slowly() {
 fn widths_are_those_of_the_table() {
     assert_eq!([0, 1, 2].map(|class| Ludus1.width(class)), [382, 450, 336]);
 }
+
+#[test]
+fn every_kernel_judges_the_same() {
+    slow::check_kernels(Ludus1);
+}
+
+#[test]
+fn inputs_are_to_the_bit_those_of_the_first_release() {
+    // Weights and records depend on them: what gives others needs another name.
+    assert_eq!(slow::digest(&Ludus1), 2632347184732259126);
+}
