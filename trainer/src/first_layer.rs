@@ -88,8 +88,8 @@ fn forward_loops<const FUSED: bool>(weights: &[f32], bias: &[f32], batch: Batch<
                 let row = usize::from(index) * units;
                 let mut row_block = [0.0; BLOCK];
                 row_block.copy_from_slice(&weights[row + start..row + start + BLOCK]);
-                for unit in 0..BLOCK {
-                    sum[unit] = multiply_add::<FUSED>(value, row_block[unit], sum[unit]);
+                for (sum, weight) in sum.iter_mut().zip(row_block) {
+                    *sum = multiply_add::<FUSED>(value, weight, *sum);
                 }
             }
             // No closure: it would not be compiled for the instructions of the function around it.

@@ -118,3 +118,22 @@ fn one_trainer_holds_the_folder() {
     let error = CheckpointFolder::open(folder.path()).unwrap_err();
     assert!(matches!(error, CheckpointError::InUse { .. }), "{error}");
 }
+
+#[test]
+fn checkpoints_of_before_there_were_labels_can_be_read() {
+    let saved = checkpoint(3);
+    // What they knew, in the order they had.
+    let mut ledger = serde_json::to_value(&saved.ledger).unwrap();
+    for new in ["labels", "label_lessons"] {
+        assert!(ledger.as_object_mut().unwrap().remove(new).is_some());
+    }
+    assert_eq!(serde_json::from_value::<Ledger>(ledger).unwrap(), saved.ledger);
+
+    let bytes = saved.to_bytes();
+    let weights = saved.students[1].network.weights();
+    let parameters =
+        [weights.hidden_weight, weights.hidden_bias, weights.output_weight, weights.output_bias].concat();
+    let found = SafeTensors::deserialize(&bytes).unwrap();
+    let found = found.tensor("race.parameters").unwrap().data().as_chunks().0.iter().copied();
+    assert_eq!(found.map(f32::from_le_bytes).collect::<Vec<_>>(), parameters);
+}
