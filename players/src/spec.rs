@@ -120,7 +120,8 @@ impl fmt::Display for PlayerSpec {
 /// The error about a name that is nobody's, with the names there are and the nearest of them.
 pub fn unknown_player(arena: &dyn Arena, name: &str) -> ArenaError {
     let baselines = arena.baselines();
-    let nearest = baselines.iter().chain(&["shipped", "champion", "latest"]).min_by_key(|known| distance(name, known));
+    let nearest =
+        baselines.iter().chain(&["shipped", "champion", "latest"]).min_by_key(|known| distance(name, known));
     let nearest = nearest.filter(|known| distance(name, known) <= known.len() / 2);
     ArenaError::UnknownPlayer {
         game: arena.game(),
