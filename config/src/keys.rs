@@ -111,8 +111,8 @@ section! {
         pub label_memory: usize = 500_000,
         /// Games between published versions.
         pub publish_games: u64 = 20_000,
-        /// Games between published versions as a share of the games so far, where that is more: a long run would
-        /// otherwise publish thousands of versions that hardly differ.
+        /// Games between published versions as a share of the games since the present phase began, where that is more:
+        /// a long run would otherwise publish thousands of versions that hardly differ.
         pub publish_growth: f64 = 0.02,
         /// Seconds between checkpoints.
         pub checkpoint_seconds: u64 = 20,

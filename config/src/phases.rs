@@ -24,6 +24,8 @@ section! {
         /// Games, trained on since the start of the phase, over which its step size falls; left out:
         /// learn.decay_games.
         pub decay_games: Option<u64> = None,
+        /// As learn.publish_games: games with luck or rollouts come slowly.
+        pub publish_games: Option<u64> = None,
     }
 }
 
@@ -39,6 +41,7 @@ impl Phase {
             step_size: Some(0.0003),
             final_step_size: Some(0.00003),
             decay_games: Some(500_000),
+            publish_games: Some(5_000),
         }
     }
 }
@@ -58,6 +61,8 @@ pub struct PhaseSettings {
     pub rollout_share: f64,
     /// The step size.
     pub step: StepSchedule,
+    /// Least number of games between published versions.
+    pub publish_games: u64,
 }
 
 /// A step size that falls geometrically from `start` to `end`, and stays there.
@@ -91,6 +96,7 @@ impl RunConfig {
             lambda: learn.lambda,
             rollout_share: play.rollout_share,
             step,
+            publish_games: learn.publish_games,
         };
         for phase in self.phases.iter().take(index as usize) {
             let before = settings;
@@ -106,6 +112,7 @@ impl RunConfig {
                     games: phase.decay_games.unwrap_or(learn.decay_games),
                     from_games: phase.from_games,
                 }),
+                publish_games: phase.publish_games.unwrap_or(before.publish_games),
             };
         }
         settings
@@ -143,6 +150,7 @@ mod tests {
         step_size = 0.0003
         final_step_size = 0.00003
         decay_games = 50
+        publish_games = 10
     ";
 
     #[test]
@@ -157,6 +165,7 @@ mod tests {
             lambda: 0.7,
             rollout_share: 0.0,
             step,
+            publish_games: 20_000,
         };
         assert_eq!(first, sections);
         let second = PhaseSettings { from_games: 100, lambda: 0.9, rollout_share: 0.5, ..sections };
@@ -165,7 +174,7 @@ mod tests {
         let third = PhaseSettings { from_games: 300, variance: Variance::Luck, step, ..second };
         assert_eq!(config.phase(2), third);
         let step = StepSchedule { start: 0.0003, end: 0.00003, games: 50, from_games: 700 };
-        let fourth = PhaseSettings { from_games: 700, rollout_share: 1.0, step, ..third };
+        let fourth = PhaseSettings { from_games: 700, rollout_share: 1.0, step, publish_games: 10, ..third };
         assert_eq!(config.phase(3), fourth);
         assert_eq!(config.phase(4), fourth, "the last phase has no end");
     }

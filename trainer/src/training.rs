@@ -14,7 +14,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use ludus_config::{Learn, RunConfig};
+use ludus_config::RunConfig;
 use ludus_players::arena::Violation;
 use ludus_players::lessons::{Lessons, Teacher};
 use ludus_players::weight_file::{Card, Digest, WeightFile};
@@ -100,8 +100,10 @@ struct Clock {
 }
 
 /// Games at which the version after the one published at `games` is due.
-fn next_version_at(learn: &Learn, games: u64) -> u64 {
-    games + learn.publish_games.max((games as f64 * learn.publish_growth) as u64)
+fn next_version_at(config: &RunConfig, games: u64) -> u64 {
+    let phase = config.phase(config.phase_at(games));
+    let share = (games - phase.from_games) as f64 * config.learn.publish_growth;
+    games + phase.publish_games.max(share as u64)
 }
 
 impl Session<'_> {
@@ -129,7 +131,7 @@ impl Session<'_> {
             }
             let dry = self.is_dry(&clock);
             let ledger = &self.learner.ledger;
-            if ledger.games >= next_version_at(&self.config.learn, ledger.version_games) {
+            if ledger.games >= next_version_at(self.config, ledger.version_games) {
                 self.publish(&mut clock)?;
             } else if due {
                 self.checkpoint(&mut clock)?;
@@ -466,9 +468,19 @@ mod tests {
 
     #[test]
     fn versions_come_at_a_fixed_number_of_games_and_later_at_a_share_of_them() {
-        let learn = Learn { publish_games: 1_000, publish_growth: 0.02, ..Learn::default() };
-        assert_eq!(next_version_at(&learn, 0), 1_000);
-        assert_eq!(next_version_at(&learn, 50_000), 51_000);
-        assert_eq!(next_version_at(&learn, 1_000_000), 1_020_000);
+        let config = "
+            [learn]
+            publish_games = 1000
+            publish_growth = 0.02
+            [[phases]]
+            from_games = 2000000
+            publish_games = 500";
+        let config = RunConfig::parse(config).unwrap();
+        let due = [(0, 1_000), (50_000, 51_000), (1_000_000, 1_020_000)];
+        // A phase counts afresh: its games may come a hundred times more slowly.
+        let due_in_the_phase = [(2_000_000, 2_000_500), (2_100_000, 2_102_000)];
+        for (published, next) in due.into_iter().chain(due_in_the_phase) {
+            assert_eq!(next_version_at(&config, published), next);
+        }
     }
 }
