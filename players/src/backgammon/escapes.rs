@@ -43,6 +43,30 @@ pub(super) static REACH: [u8; 32] = {
     rolls
 };
 
+/// Sum over neighbouring points of `made` of the rolls that carry a checker from one to the next (see [`REACH`]).
+#[inline(always)]
+pub(super) fn links(made: u32) -> u32 {
+    // Twelve points at a time, and the gap in between.
+    let (low, high) = (made & 0xfff, made >> 12 & 0xfff);
+    let between = if low != 0 && high != 0 { high.trailing_zeros() + 12 - low.ilog2() } else { 0 };
+    u32::from(LINKS[low as usize]) + u32::from(LINKS[high as usize]) + u32::from(REACH[between as usize % 32])
+}
+
+static LINKS: [u8; 4096] = {
+    let mut table = [0; 4096];
+    let mut made = 1usize;
+    while made < 4096 {
+        // The lowest point and its gap to the next one come on top of the others.
+        let others = made & (made - 1);
+        if others != 0 {
+            let gap = others.trailing_zeros() - made.trailing_zeros();
+            table[made] = table[others] + REACH[gap as usize];
+        }
+        made += 1;
+    }
+    table
+};
+
 static ESCAPES: [u8; 4096] = {
     let mut table = [36; 4096];
     let mut squares = 1;
@@ -120,6 +144,16 @@ mod tests {
         // The other die must be playable after it.
         assert_eq!(runs(23, 0x1f << 18), 11);
         assert_eq!(runs(23, 0x3f << 17), 0);
+    }
+
+    #[test]
+    fn links_are_the_rolls_from_point_to_point() {
+        for position in slow::varied() {
+            let made = Board::of(position.own()).made;
+            let points: Vec<usize> = (0..24).filter(|&slot| position.own()[slot] >= 2).collect();
+            let rolls = points.windows(2).map(|pair| u32::from(REACH[pair[1] - pair[0]]));
+            assert_eq!(links(made), rolls.sum::<u32>(), "{position:?}");
+        }
     }
 
     #[test]

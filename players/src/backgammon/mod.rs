@@ -1,15 +1,15 @@
 //! What is particular to backgammon: its baselines, the inputs of its networks, and its place among the games.
 //!
-//! Read [`PositionClass`] (which network judges a position), [`Tesauro198`] (what the network is shown), [`PubEval`] (a
-//! player of 1993 to measure others by), and the roster, which lists them for the arena.
+//! Read [`PositionClass`] (which network judges a position), [`Tesauro198`], [`Player35`] and [`Ludus1`] (what the network
+//! is shown), [`PubEval`] (a player of 1993 to measure others by), and the roster, which lists them for the arena.
 
-mod board;
 pub mod bearoff;
+mod board;
 mod classes;
-mod gnubg;
 mod entering;
 mod escapes;
 mod found;
+mod gnubg;
 mod linear;
 pub mod listnet;
 mod ludus1;
@@ -28,10 +28,10 @@ use std::sync::Arc;
 use ludus_games::Backgammon;
 
 pub use classes::{PositionClass, possible};
+pub use gnubg::Gnubg;
 pub use linear::{LinearPlayer, LinearWeights};
 pub use ludus1::Ludus1;
 pub use player35::Player35;
-pub use gnubg::Gnubg;
 pub use pubeval::PubEval;
 pub use tesauro::Tesauro198;
 
@@ -39,7 +39,7 @@ use crate::input_set::InputSet;
 
 /// The input sets of backgammon, the default first.
 pub fn input_sets() -> Vec<Arc<dyn InputSet<Backgammon>>> {
-    vec![Arc::new(Tesauro198), Arc::new(Player35), Arc::new(Ludus1)]
+    vec![Arc::new(Ludus1), Arc::new(Player35), Arc::new(Tesauro198)]
 }
 
 #[cfg(test)]

@@ -217,13 +217,13 @@ fn entering(hitter: &Board<'_>, blots: u32, blocked: u32) -> Shots {
     let (enters, hits_on_entry) = (entry_dice(!blocked), entry_dice(blots));
 
     let mut doubles = [Hits::default(); 7];
-    for die in 1..=6 {
+    for (die, hits) in doubles.iter_mut().enumerate().skip(1) {
         let entry = 1 << (24 - die);
         if entry & blocked == 0 {
             let steps = usize::from(4u8.saturating_sub(hitter.bar));
-            let hits = double((on_board | entry) >> die & !blocked, die, steps, blots, blocked);
-            let two = hits.two || entry & blots != 0 && hits.blots & !entry != 0;
-            doubles[die] = Hits { blots: hits.blots | entry & blots, two };
+            let onward = double((on_board | entry) >> die & !blocked, die, steps, blots, blocked);
+            let two = onward.two || entry & blots != 0 && onward.blots & !entry != 0;
+            *hits = Hits { blots: onward.blots | entry & blots, two };
             shots.two += u32::from(two);
         }
     }

@@ -1,8 +1,8 @@
 //! The inputs of our own networks.
 //!
-//! Read here how they are laid out, then `tally` (what adds up over a side's
-//! checkers), `structure` (what these tell alone), `contest` (what they tell together
-//! with the other side's), `crunch` (what matters when a side has hardly a checker left to play with) and `race`.
+//! Read here how they are laid out, then `tally` (what adds up over a side's checkers), `structure` (what these tell
+//! alone), `contest` (what they tell together with the other side's), `crunch` (what matters when a side has hardly a checker
+//! left to play with) and `race`.
 
 mod contest;
 mod crunch;
@@ -15,8 +15,7 @@ mod tests;
 use ludus_games::Backgammon;
 use ludus_games::backgammon::{BackgammonChances, CHECKERS, Position};
 
-use tally::Tally;
-
+use self::tally::Tally;
 use super::bearoff;
 use super::board::Board;
 use super::classes::{PositionClass, possible};

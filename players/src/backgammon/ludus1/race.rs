@@ -10,7 +10,7 @@ pub(super) const WIDTH: usize =
     JOINT + SCORE.units() + LEAD.units() + 1 + 2 * (GAMMON.units() + BACKGAMMON.units());
 // Of the slots at most one input for each checker is not zero, of numbers of checkers off one, and of hats two for each
 // number.
-const _: () = assert!(2 * (CHECKERS as usize + 1 + SUMS + 2 + 2 + 2) + 2 + 2 + 1 <= found::MOST);
+const _: () = assert!(2 * (CHECKERS as usize + 1 + SUMS + 2 + 2 + 2) + 1 + 2 + 2 <= found::MOST);
 
 /// Inputs of one side.
 const SIDE: usize = SLOTS + OFF + SUMS + ROLLS.units();

@@ -2,6 +2,7 @@
 
 use super::tally::Tally;
 use crate::backgammon::board::{Board, FAR_HOME, HOME};
+use crate::backgammon::escapes::links;
 use crate::backgammon::found::{Found, over};
 use ludus_games::backgammon::CHECKERS;
 
@@ -44,7 +45,7 @@ pub(super) fn write(found: &mut Found<'_>, first: usize, board: &Board<'_>, tall
             home,
             home * home,
             (spread as f32).sqrt() / (12 * left.max(1)) as f32,
-            tally.link_rolls as f32 / (36 * tally.links.max(1)) as f32,
+            links(board.made) as f32 / (36 * board.made.count_ones().saturating_sub(1).max(1)) as f32,
             over::<64>(tally.all.stacks()),
             f32::from(u8::from(anchors & anchors.wrapping_sub(1) != 0)),
             over::<4>(tally.all.back().saturating_sub(3)),

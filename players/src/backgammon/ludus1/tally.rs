@@ -1,7 +1,7 @@
 //! One pass over the checkers of a side.
 
 use crate::backgammon::board::{Board, HOME};
-use crate::backgammon::escapes::{REACH, escapes};
+use crate::backgammon::escapes::escapes;
 use crate::backgammon::found::Found;
 
 /// What adds up over a side's slots.
@@ -17,9 +17,6 @@ pub(super) struct Tally {
     pub to_pass: u32,
     /// Pips of the checkers that have passed it.
     pub free: u32,
-    /// Rolls that carry a checker from one made point to the next, over all such links, and their number.
-    pub link_rolls: u32,
-    pub links: u32,
     /// Rolls with which checkers from slot 18 on do not escape; and, from 18 on, those of each slot, once or for two
     /// checkers and more twice.
     pub held: u32,
@@ -48,18 +45,6 @@ impl Tally {
         let deep = if line > 0 { of(0) } else { 0 } + if line > 1 { of(1) } else { 0 };
         let (passed, not_passed, spare) = (Sums(passed), Sums(all - passed - level), Sums(passed - deep));
 
-        let (mut link_rolls, mut links) = (0, 0);
-        let mut made = side.made;
-        let mut before = made.trailing_zeros();
-        made &= made.wrapping_sub(1);
-        while made != 0 {
-            let slot = made.trailing_zeros();
-            made &= made - 1;
-            link_rolls += u32::from(REACH[(slot - before) as usize % 32]);
-            links += 1;
-            before = slot;
-        }
-
         let (mut held, mut mobility) = (0, 0);
         let mut held_on = [0; 8];
         let mut outside = side.men & !HOME;
@@ -79,8 +64,6 @@ impl Tally {
             not_passed,
             to_pass: (not_passed.slots() as i32 - line * not_passed.checkers() as i32) as u32,
             free: passed.slots() + passed.checkers(),
-            link_rolls,
-            links,
             held,
             held_on: std::array::from_fn(|i| held_on[i]),
             mobility,
@@ -129,10 +112,10 @@ static PACKED: [[u64; 16]; 32] = {
     let mut table = [[0; 16]; 32];
     let mut slot = 0;
     while slot < 25 {
-        let mut n = 1;
+        let mut n: u64 = 1;
         while n < 16 {
             let outside = if slot > 5 { n * (slot - 5) } else { 0 };
-            let beyond = if n > 3 { n - 3 } else { 0 };
+            let beyond = n.saturating_sub(3);
             let front = if slot < 12 { n } else { 0 };
             let back = if slot >= 18 { n } else { 0 };
             table[slot as usize][n as usize] = n

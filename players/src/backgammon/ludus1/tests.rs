@@ -81,8 +81,8 @@ fn lost(bar: usize, other: &Side) -> f64 {
 
 fn timing(side: &Side) -> f64 {
     let mut pips = 0;
-    for slot in 0..25 {
-        let n = usize::from(side[slot]);
+    for (slot, &n) in side.iter().enumerate() {
+        let n = usize::from(n);
         let spare = if n >= 2 { n - 2 } else { n };
         pips += match slot {
             0..6 => spare * slot,
