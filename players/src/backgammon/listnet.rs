@@ -181,8 +181,12 @@ impl Lessons {
             Backgammon.plays(&decision.state, decision.roll, &mut plays);
             // Whoever can win at once does, whatever the weights say: that is the only play there is to choose.
             let won = plays.after.iter().position(|after| after.other_off() == CHECKERS);
-            let choice = won.map_or(0..plays.len(), |won| won..won + 1);
-            for after in &plays.after[choice] {
+            let choice = &plays.after[won.map_or(0..plays.len(), |won| won..won + 1)];
+            // Of plays none of which is listed none would be possible.
+            if !choice.iter().any(|after| decision.lists(after)) {
+                continue;
+            }
+            for after in choice {
                 lessons.after.push(*after);
                 lessons.lost.push(decision.loss_of(after) as f32);
                 lessons.listed.push(decision.lists(after));

@@ -201,3 +201,27 @@ fn a_vector_without_decisions_of_its_kind_stays_as_it_is() {
     assert_eq!(weights.contact, PubEval::weights().contact);
     assert!(epochs.iter().all(|epoch| epoch.vector == Vector::Race));
 }
+
+#[test]
+fn a_decision_that_does_not_list_the_winning_play_teaches_nothing_and_stops_nothing() {
+    let (mut own, mut other) = ([0; 25], [0; 25]);
+    (own[0], own[5], other[0]) = (1, 1, 1);
+    let state = Position::new(own, other).expect("a position");
+    let mut plays = Plays::new();
+    let roll = Backgammon.read_roll("61").expect("a roll");
+    Backgammon.plays(&state, roll, &mut plays);
+    let (won, others): (Vec<Position>, Vec<Position>) =
+        plays.after.iter().partition(|after| after.other_off() == CHECKERS);
+    assert!(!won.is_empty() && !others.is_empty(), "{plays:?}");
+    let text = format!("m {} 6 1 {} 0.5\n", state.key_letters(), others[0].key_letters());
+    let odd = Benchmark::read(Backgammon, "odd.bm", &text, &|_| Some("race")).expect("a benchmark");
+    assert!(Lessons::of(&odd, Vector::Race).is_empty());
+
+    let mut benchmark = decisions(2, 5);
+    let (_, none) = benchmark.clone().split(Backgammon, 0.0);
+    let (expected, _) = train_on(&(benchmark.clone(), none.clone()), Training { epochs: 1, ..SETTINGS });
+    benchmark.append(odd);
+    let (found, epochs) = train_on(&(benchmark, none), Training { epochs: 1, ..SETTINGS });
+    assert_eq!(found, expected);
+    assert!(epochs.iter().all(|epoch| epoch.loss.is_finite()));
+}
