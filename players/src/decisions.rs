@@ -154,7 +154,9 @@ mod tests {
             for label in labels {
                 let key = ply.plays.after[label.play as usize].key_letters();
                 let play = decision.plays.iter().find(|play| play.position == key).unwrap();
-                let [win, gammon, backgammon, lost, worst] = label.chances[..] else { panic!("five chances") };
+                let [win, gammon, backgammon, lost, worst] = label.chances[..] else {
+                    panic!("five chances")
+                };
                 let points = 2.0 * win - 1.0 + gammon + backgammon - lost - worst;
                 assert!((play.equity + f64::from(points)).abs() < 1e-6);
                 assert_eq!(play.error, f64::from(label.error));

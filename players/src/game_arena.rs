@@ -121,6 +121,11 @@ impl<G: Roster> GameArena<G> {
         }
     }
 
+    /// How benchmarks of the game are written.
+    fn classes(&self) -> Classes<G> {
+        Classes { game: self.game, inputs: self.game.input_sets().into_iter().next() }
+    }
+
     /// The same player a number of times.
     fn players(&self, seating: &Seating, threads: usize) -> Result<Vec<Box<dyn Player<G>>>, ArenaError> {
         (0..threads.max(1)).map(|_| self.player(seating)).collect()
@@ -200,6 +205,7 @@ impl<G: Roster> Arena for GameArena<G> {
         let judges: Judges<G> = Box::new(move |weights| arena.networks(weights));
         Ok(Box::new(GameTeacher::new(self.game, inputs, judges, weights)?))
     }
+
     fn analyst(&self, player: Option<&Seating>) -> Result<Box<dyn Analyst>, ArenaError> {
         let evaluator = match player {
             None => None,
@@ -220,14 +226,13 @@ impl<G: Roster> Arena for GameArena<G> {
         (name, player): (&str, &Seating),
         threads: usize,
     ) -> Result<BenchmarkReport, ArenaError> {
-        let classes = Classes { game: self.game, inputs: self.game.input_sets().into_iter().next() };
+        let classes = self.classes();
         let benchmark = Benchmark::read(self.game, file, text, &|state| classes.class(state))?;
         Ok(benchmark.score(self.game, name, self.players(player, threads)?)?)
     }
 
     fn decisions(&self, record: &GameRecord) -> Result<Vec<RolledDecision>, ArenaError> {
-        let classes = Classes { game: self.game, inputs: self.game.input_sets().into_iter().next() };
-        Ok(decisions::decisions(self.game, record, &classes)?)
+        Ok(decisions::decisions(self.game, record, &self.classes())?)
     }
 
     fn speed(&self, player: &Seating, threads: usize, duration: Duration) -> Result<Speed, ArenaError> {

@@ -133,7 +133,8 @@ pub trait Teacher: Send {
     /// Takes the networks whose judgement later lessons lean on.
     fn follow(&mut self, weights: &WeightFile) -> Result<(), ArenaError>;
     /// Replays a game by the rules and adds a lesson for each of its positions to the list of the position's class, unless
-    /// a random play or known chances leave nothing to learn there; see [`returns`]. A record that cannot be replayed adds nothing.
+    /// a random play or known chances leave nothing to learn there; see [`returns`]. A record that cannot be replayed adds
+    /// nothing.
     fn teach(&mut self, record: &GameRecord, lambda: f32, lessons: &mut [Lessons]) -> Result<(), Violation>;
     /// Replays a game by the rules and hands over each of its labels, in order, with the position it is about. A record that
     /// cannot be replayed hands over nothing.
@@ -275,6 +276,7 @@ impl<G: Game> Teacher for GameTeacher<G> {
         }
         Ok(())
     }
+
     fn labels(
         &mut self,
         record: &GameRecord,

@@ -11,7 +11,8 @@ use crate::player::Evaluator;
 use crate::weight_file::{WeightFile, WeightFileError, WeightProblem};
 
 /// The evaluator of a weight file: finished positions and those the input set knows exactly, every other by the network of
-/// its class, put in order and without results that can no longer happen. Clones share the networks, so that every thread can have its own.
+/// its class, put in order and without results that can no longer happen. Clones share the networks, so that every thread
+/// can have its own.
 #[derive(Clone)]
 pub struct NetEvaluator<G: Game> {
     game: G,

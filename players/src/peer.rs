@@ -107,10 +107,14 @@ impl Peer {
     }
 }
 
-/// Writes the player as people do: `gnubg:localhost:4000`.
+/// Writes the player as people do: `gnubg:localhost:4000`, `gnubg:[::1]:4000`.
 impl fmt::Display for Peer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}:{}", self.program, self.host, self.port)
+        let Peer { program, host, port, .. } = self;
+        if host.contains(':') {
+            return write!(f, "{program}:[{host}]:{port}");
+        }
+        write!(f, "{program}:{host}:{port}")
     }
 }
 
@@ -196,6 +200,11 @@ mod tests {
         assert!(error.contains("was closed") && error.ends_with("(asked: well?)"), "{error}");
         assert!(ask(&peer).unwrap_err().contains("does not end"));
         assert_eq!(ask(&peer), Ok("whole".into()));
+    }
+
+    #[test]
+    fn an_address_of_colons_is_written_in_brackets() {
+        assert_eq!(Peer::new("toy", "::1", 4000).to_string(), "toy:[::1]:4000");
     }
 
     #[test]

@@ -40,7 +40,8 @@ pub struct Rollouts<G: Game> {
 pub struct Estimate<C> {
     /// Mean over the trials, for the side to act, as chances that are possible.
     pub chances: C,
-    /// Standard error of the mean of the points; 0 for a single trial.
+    /// Standard error of the mean of the points, from the scatter of the trials; 0 for a single trial. It says nothing of
+    /// how far the judgement at a horizon is off.
     pub error: f32,
 }
 

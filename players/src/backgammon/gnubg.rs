@@ -140,6 +140,7 @@ fn greet(line: &mut Line, plies: u32) -> Result<(), PeerError> {
     if !answer.starts_with("Interface:") {
         return Err(line.failed(question, &format!("{answer:?} is not how gnubg 1.07 answers")));
     }
+    // It tells four things about itself, this one last.
     while !line.more(question)?.starts_with("Software:") {}
     if plies > CHECKED_PLIES {
         return Ok(());

@@ -84,7 +84,7 @@ impl<'a> LabelCheck<'a> {
             return Some("chances that are not possible");
         }
         if !label.error.is_finite() || label.error < 0.0 {
-            return Some("an error that is not a number above 0");
+            return Some("an error that is not a number of 0 or more");
         }
         None
     }
