@@ -64,10 +64,10 @@ pub enum Variance {
 section! {
     /// The networks to train, one per position class.
     pub struct Network {
-        /// Input set, such as "tesauro-198"; empty for the game's first.
+        /// Input set, such as "ludus-1"; empty for the game's first.
         pub inputs: String = String::new(),
         /// Hidden units of each network.
-        pub hidden: usize = 120,
+        pub hidden: usize = 160,
     }
 }
 
