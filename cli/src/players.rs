@@ -22,8 +22,8 @@ pub struct PlayerPlace {
     pub run: Option<String>,
 }
 
-/// Finds the player that `spec` names: the one that comes with the program (`shipped`), a baseline, a weight file's path, a program outside, or a version of a run
-/// (`champion`, `latest`, `v12`), each with an optional search depth (`@1ply`).
+/// Finds the player that `spec` names: the one that comes with the program (`shipped`), a baseline, a weight file's path, a
+/// program outside, or a version of a run (`champion`, `latest`, `v12`), each with an optional search depth (`@1ply`).
 pub fn resolve(spec: &str, arena: &dyn Arena, place: &PlayerPlace) -> Result<Seating> {
     let PlayerSpec { who, plies } = PlayerSpec::parse(spec, arena)?;
     let source = match who {

@@ -17,11 +17,11 @@ use std::io::{Write, stdout};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use indicatif::{ProgressBar, ProgressStyle};
 use ludus_config::{Network, Rollout, RunConfig, SelfPlay};
 use ludus_players::arena::{Arena, Source};
-use ludus_players::weight_file::{Digest, WeightFile};
+use ludus_players::weight_file::{Digest, WeightFile, save_bytes};
 use ludus_stream::StreamHome;
 use serde::Serialize;
 
@@ -149,7 +149,7 @@ pub fn run(args: Args) -> Result<()> {
         let _within = runtime.enter();
         signals::told_to_stop()?
     };
-    let folder = beside(&args.out, "build");
+    let folder = work_folder(&args.out);
     let (works, url, stream) = match (&args.place.place.coordinator, &args.redis, &args.stream_dir) {
         (Some(url), Some(redis), _) => (None, url.clone(), StreamHome::Redis { url: redis.clone() }),
         (Some(url), None, Some(folder)) => (None, url.clone(), StreamHome::Local { folder: folder.clone() }),
@@ -186,7 +186,7 @@ pub fn run(args: Args) -> Result<()> {
     let seconds = started.elapsed().as_secs_f64();
     let full = outcome.is_ok() && collection.is_full();
     if full {
-        write_whole(&args.out, &text(&args, &config, *digest, &collection))?;
+        save_bytes(&args.out, text(&args, &config, *digest, &collection).as_bytes())?;
         role.leave()?;
     } else {
         // Its connection would be waited for.
@@ -311,21 +311,10 @@ fn text(args: &Args, config: &RunConfig, player: Digest, collection: &Collection
     text
 }
 
-/// Writes a file that is whole or not there.
-fn write_whole(path: &Path, text: &str) -> Result<()> {
-    let part = beside(path, "part");
-    let written = std::fs::File::create(&part).and_then(|mut file| {
-        file.write_all(text.as_bytes())?;
-        file.sync_all()?;
-        std::fs::rename(&part, path)
-    });
-    written.with_context(|| format!("cannot write {}", path.display()))
-}
-
-/// `OUT.what`, beside OUT.
-fn beside(out: &Path, what: &str) -> PathBuf {
+/// The folder of the work, `OUT.build`.
+fn work_folder(out: &Path) -> PathBuf {
     let mut name = out.as_os_str().to_owned();
-    name.push(format!(".{what}"));
+    name.push(".build");
     name.into()
 }
 

@@ -7,6 +7,7 @@
 use std::io::{self, BufRead, BufReader, Read, Write, stdout};
 use std::net::{TcpListener, TcpStream};
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use ludus_games::Chances;
@@ -19,6 +20,8 @@ use crate::output;
 const LONGEST: u64 = 1024;
 /// Connections at the same time.
 const MOST: usize = 16;
+/// Wait after a connection that could not be accepted.
+const PAUSE: Duration = Duration::from_millis(100);
 /// Colons of a board line: one after the word, and 51 between its fields.
 const COLONS: usize = 52;
 
@@ -34,7 +37,15 @@ pub fn serve(address: &str, player: &str, engine: &(dyn Fn() -> Result<Engine> +
     let open = AtomicUsize::new(0);
     std::thread::scope(|scope| {
         loop {
-            let (stream, peer) = listener.accept().context("cannot accept connections")?;
+            let (stream, peer) = match listener.accept() {
+                Ok(connection) => connection,
+                Err(error) => {
+                    // A client that is gone again or too many open files: no reason to leave the others alone.
+                    output::news(&format!("cannot accept a connection: {error}"));
+                    std::thread::sleep(PAUSE);
+                    continue;
+                }
+            };
             let open = &open;
             if open.fetch_add(1, Ordering::Relaxed) >= MOST {
                 open.fetch_sub(1, Ordering::Relaxed);

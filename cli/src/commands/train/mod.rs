@@ -3,10 +3,10 @@
 //! The roles talk as they do in a cluster, over gRPC on the loopback interface; only the stream is a file in the folder
 //! unless a Redis is named. `team` starts and ends them, `progress` shows what they do.
 //!
-//! **The end.** At `--time` or `--cpu-time`, Ctrl-C or SIGTERM: the workers hand in what they have finished and give the rest back; the
-//! trainer learns what was handed in, publishes a last version and writes a checkpoint. A gate in progress is not
-//! waited for (it may take longer than the training did): it goes on when the run is resumed. A second Ctrl-C ends the
-//! process at once, which costs no accepted game.
+//! **The end.** At `--time` or `--cpu-time`, Ctrl-C or SIGTERM: the workers hand in what they have finished and give the
+//! rest back; the trainer learns what was handed in, publishes a last version and writes a checkpoint. A gate in progress
+//! is not waited for (it may take longer than the training did): it goes on when the run is resumed. A second Ctrl-C ends
+//! the process at once, which costs no accepted game.
 
 mod budget;
 mod progress;
