@@ -25,9 +25,10 @@ section! {
         pub gate: Gate = Gate::default(),
         /// How games are handed out.
         pub leases: Leases = Leases::default(),
-        /// What changes after so many games: a table for each phase, none by default. Every key but from_games may be
-        /// left out, and is then as it was before: in the sections above, or in the phase before.
-        pub phases: Vec<Phase> = Vec::new(),
+        /// What changes after so many games: a table for each phase, none where a file has none. Every key but from_games
+        /// may be left out, and is then as it was before: in the sections above, or in the phase before.
+        #[serde(default)]
+        pub phases: Vec<Phase> = vec![Phase::finish()],
     }
 }
 
@@ -96,9 +97,9 @@ section! {
         /// Step size at the start.
         pub step_size: f64 = 0.002,
         /// Step size at the end of the schedule: it falls geometrically from step_size over decay_games games.
-        pub final_step_size: f64 = 0.0001,
+        pub final_step_size: f64 = 0.0002,
         /// Games over which the step size falls.
-        pub decay_games: u64 = 3_000_000,
+        pub decay_games: u64 = 1_800_000,
         /// Weight decay of AdamW.
         pub weight_decay: f64 = 0.0,
         /// Positions in a step.

@@ -30,6 +30,21 @@ section! {
 }
 
 impl Phase {
+    /// The phase of the default configuration, in which a player that has learnt to play is polished: returns without
+    /// luck are so much less noisy that small steps add up.
+    pub(crate) fn finish() -> Phase {
+        Phase {
+            from_games: 1_800_000,
+            variance: Some(Variance::Luck),
+            lambda: Some(0.9),
+            step_size: Some(0.0002),
+            final_step_size: Some(0.00003),
+            decay_games: Some(300_000),
+            publish_games: Some(5_000),
+            ..Phase::default()
+        }
+    }
+
     /// A phase with every key, as the documentation shows it.
     pub(crate) fn example() -> Phase {
         Phase {
@@ -184,6 +199,6 @@ mod tests {
         let config = RunConfig::parse(THREE).expect("good");
         let phases = [0, 99, 100, 299, 300, 699, 700, u64::MAX].map(|games| config.phase_at(games));
         assert_eq!(phases, [0, 0, 1, 1, 2, 2, 3, 3]);
-        assert_eq!(RunConfig::default().phase_at(u64::MAX), 0);
+        assert_eq!(RunConfig::parse("").expect("good").phase_at(u64::MAX), 0);
     }
 }
