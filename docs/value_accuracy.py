@@ -1,0 +1,89 @@
+#!/usr/bin/env python3
+"""How well players judge positions that `ludus benchmark build` has rolled out, as a Markdown table.
+
+    docs/value_accuracy.py FILE.bm PLAYER [PLAYER ...] [--class contact] [--positions 500] [--ludus target/release/ludus]
+
+Takes the first rolled-out play of every decision (`#R` and `# se` lines), so that positions are of different games. RMSE
+is that of the cubeless equity against the rollout, in points; what the rollouts' own noise adds to it is taken out in the
+last column. Every player is asked through `ludus evaluate`, so gnubg:HOST:PORT@0ply works, too.
+"""
+
+import argparse
+import json
+import math
+import pathlib
+import subprocess
+
+
+def equity(chances):
+    win, win_gammon, win_backgammon, lose_gammon, lose_backgammon = chances
+    return 2 * win - 1 + win_gammon + win_backgammon - lose_gammon - lose_backgammon
+
+
+def rolled_out(lines):
+    """The position, equity and standard error of the first play of each decision."""
+    first, error = None, None
+    for line in lines:
+        words = line.split()
+        if words[:1] == ["#R"] and first is None:
+            first = words[1], equity(map(float, words[2:7]))
+        elif words[:2] == ["#", "se"]:
+            error = float(words[2])
+        elif words[:1] == ["m"]:
+            yield *first, error
+            first = None
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("file", type=pathlib.Path)
+    parser.add_argument("players", nargs="+")
+    parser.add_argument("--class", dest="position_class", default="contact")
+    parser.add_argument("--positions", type=int, default=500)
+    parser.add_argument("--ludus", default="target/release/ludus")
+    args = parser.parse_args()
+
+    wanted = [row for row in rolled_out(args.file.read_text().splitlines()) if is_of(row[0], args.position_class)]
+    wanted = wanted[: args.positions]
+    noise = sum(error**2 for _, _, error in wanted) / len(wanted)
+    print(f"{len(wanted)} {args.position_class} positions, standard error of a rollout {math.sqrt(noise):.4f}\n")
+    print("| player | RMSE | without the rollouts' noise |\n|---|---|---|")
+    for player in args.players:
+        command = [args.ludus, "evaluate", "--player", player, "--json"]
+        asked = "\n".join(position for position, _, _ in wanted)
+        answers = subprocess.run(command, input=asked, stdout=subprocess.PIPE, text=True, check=True).stdout
+        judged = [json.loads(line)["equity"] for line in answers.splitlines()]
+        squares = [(mine - truth) ** 2 for mine, (_, truth, _) in zip(judged, wanted, strict=True)]
+        mean = sum(squares) / len(squares)
+        spread = math.sqrt(sum((s - mean) ** 2 for s in squares) / (len(squares) - 1) / len(squares))
+        rmse = math.sqrt(mean)
+        print(f"| {player} | {rmse:.4f} ±{spread / (2 * rmse):.4f} | {math.sqrt(max(mean - noise, 0)):.4f} |")
+
+
+def is_of(key, position_class):
+    """The class of a 20-letter KEY by the rules of GNU Backgammon."""
+    letters = [ord(letter) - ord("A") for letter in key]
+    code = bytes(high << 4 | low for high, low in zip(letters[::2], letters[1::2], strict=True))
+    bits = [byte >> bit & 1 for byte in code for bit in range(8)]
+    sides, slot = [[0] * 25, [0] * 25], 0
+    for bit in bits:
+        if slot < 50:
+            sides[slot // 25][slot % 25] += bit
+        slot += 1 - bit
+    back = [max((slot for slot, n in enumerate(side) if n), default=-1) for side in sides]
+    if sum(back) <= 22:
+        return position_class == "race"
+    crashed = any(is_crashed(sum(side), side[0], side[1]) for side in sides)
+    return position_class == ("crashed" if crashed else "contact")
+
+
+def is_crashed(total, ace, deuce):
+    if total <= 6:
+        return True
+    if ace > 1:
+        return total <= 6 + ace or (deuce > 1 and 1 + total - ace - deuce <= 6)
+    return total <= 5 + deuce
+
+
+if __name__ == "__main__":
+    main()
