@@ -257,6 +257,8 @@ fn run_config(args: &Args, weights: &WeightFile, plies: u32) -> RunConfig {
             trials: args.trials,
             horizon: args.horizon,
         },
+        // A phase would begin a series of its own, whose games have the same numbers again.
+        phases: Vec::new(),
         ..RunConfig::default()
     };
     // Its only version is given, and promotes nothing.
