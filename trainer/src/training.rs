@@ -101,9 +101,13 @@ struct Clock {
 
 /// Games at which the version after the one published at `games` is due.
 fn next_version_at(config: &RunConfig, games: u64) -> u64 {
-    let phase = config.phase(config.phase_at(games));
+    let index = config.phase_at(games);
+    let (phase, next) = (config.phase(index), config.phase(index + 1));
     let share = (games - phase.from_games) as f64 * config.learn.publish_growth;
-    games + phase.publish_games.max(share as u64)
+    let due = games + phase.publish_games.max(share as u64);
+    // A phase does not wait for its first version by the measure of the one before. The last phase is its own next.
+    let begun = next.from_games + next.publish_games;
+    if next.from_games > games { due.min(begun) } else { due }
 }
 
 impl Session<'_> {
@@ -478,7 +482,7 @@ mod tests {
         let config = RunConfig::parse(config).unwrap();
         let due = [(0, 1_000), (50_000, 51_000), (1_000_000, 1_020_000)];
         // A phase counts afresh: its games may come a hundred times more slowly.
-        let due_in_the_phase = [(2_000_000, 2_000_500), (2_100_000, 2_102_000)];
+        let due_in_the_phase = [(1_999_000, 2_000_500), (2_000_000, 2_000_500), (2_100_000, 2_102_000)];
         for (published, next) in due.into_iter().chain(due_in_the_phase) {
             assert_eq!(next_version_at(&config, published), next);
         }
