@@ -3,12 +3,12 @@
 
     docs/value_accuracy.py FILE.bm PLAYER [PLAYER ...] [--class contact] [--positions 500] [--ludus target/release/ludus]
 
-Takes the first rolled-out play of every decision (`#R` and `# se` lines), so that positions are of different games. RMSE
-is that of the cubeless equity against the rollout, in points; what the rollouts' own noise adds to it is taken out in the
+Takes one rolled-out play of every decision (`#R` and `# se` lines), drawn by a hash of its position. RMSE is that of the cubeless equity against the rollout, in points; what the rollouts' own noise adds to it is taken out in the
 last column. Every player is asked through `ludus evaluate`, so gnubg:HOST:PORT@0ply works, too.
 """
 
 import argparse
+import hashlib
 import json
 import math
 import pathlib
@@ -21,17 +21,23 @@ def equity(chances):
 
 
 def rolled_out(lines):
-    """The position, equity and standard error of the first play of each decision."""
-    first, error = None, None
+    """The position, equity and standard error of one play of each decision."""
+    plays, errors = [], []
     for line in lines:
         words = line.split()
-        if words[:1] == ["#R"] and first is None:
-            first = words[1], equity(map(float, words[2:7]))
+        if words[:1] == ["#R"]:
+            plays.append((words[1], equity(map(float, words[2:7]))))
         elif words[:2] == ["#", "se"]:
-            error = float(words[2])
+            errors = [float(word) for word in words[2:]]
         elif words[:1] == ["m"]:
-            yield *first, error
-            first = None
+            # Not the play that rolled out best: its rollout is likely to have been lucky.
+            (position, truth), error = min(zip(plays, errors, strict=True), key=lambda row: digest(row[0][0]))
+            yield position, truth, error
+            plays = []
+
+
+def digest(position):
+    return hashlib.sha256(position.encode()).digest()
 
 
 def main():

@@ -1,0 +1,40 @@
+//! The player that comes with the program.
+
+use ludus_players::arena::{Arena, Registry, Seating, Source};
+use ludus_players::matches::{MatchSettings, play_match};
+
+/// The arena of backgammon, and its shipped player at sight.
+fn shipped(registry: &Registry) -> (&dyn Arena, Seating) {
+    let arena = registry.find("backgammon").expect("backgammon comes with Ludus");
+    let source = arena.shipped().expect("a player comes with backgammon");
+    (&**arena, Seating { source, plies: 0 })
+}
+
+#[test]
+fn it_beats_pubeval_by_more_than_half_a_point_a_game() {
+    let registry = Registry::standard();
+    let (arena, player) = shipped(&registry);
+    let pubeval = Seating { source: Source::Baseline("pubeval".into()), plies: 0 };
+    let settings = MatchSettings { pairs: 600, seed: 1, luck: false, threads: 2 };
+    let report = play_match(arena, [&player, &pubeval], ["shipped", "pubeval"], &settings, &mut |_| ())
+        .expect("a match");
+    // The games are functions of the seed, so this is one number, and by three of its standard errors above a half.
+    assert!(report.ppg > 0.5, "{report}");
+}
+
+#[test]
+fn it_opens_as_strong_players_do() {
+    let registry = Registry::standard();
+    let (arena, player) = shipped(&registry);
+    let mut analyst = arena.analyst(Some(&player)).expect("it judges positions");
+    for (dice, play) in [
+        ("31", "8/5 6/5"),
+        ("42", "8/4 6/4"),
+        ("61", "13/7 8/7"),
+        ("53", "8/3 6/3"),
+        ("66", "24/18(2) 13/7(2)"),
+    ] {
+        let list = analyst.moves("4HPwATDgc/ABMA", dice).expect("the start of a game");
+        assert_eq!(list.plays[0].play, play, "{dice}");
+    }
+}
