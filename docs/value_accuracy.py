@@ -3,8 +3,9 @@
 
     docs/value_accuracy.py FILE.bm PLAYER [PLAYER ...] [--class contact] [--positions 500] [--ludus target/release/ludus]
 
-Takes one rolled-out play of every decision (`#R` and `# se` lines), drawn by a hash of its position. RMSE is that of the cubeless equity against the rollout, in points; what the rollouts' own noise adds to it is taken out in the
-last column. Every player is asked through `ludus evaluate`, so gnubg:HOST:PORT@0ply works, too.
+Takes one rolled-out play of every decision (`#R` and `# se` lines), drawn by a hash of its position. RMSE is that of
+the cubeless equity against the rollout, in points; what the rollouts' own noise adds to it is taken out in the last
+column. Every player is asked through `ludus evaluate`, so gnubg:HOST:PORT@0ply works, too.
 """
 
 import argparse
