@@ -123,7 +123,8 @@ impl Learner {
     /// left over.
     pub fn learn(&mut self, lessons: &mut [Lessons]) -> Result<(), LearnError> {
         let mut rng = round_rng(self.config.seed, self.ledger.rounds);
-        let games = self.ledger.games;
+        // Phases begin by accepted games, of which some may have expired untrained.
+        let games = self.ledger.games + self.ledger.expired;
         let step_size = step_size(&self.config.phase(self.config.phase_at(games)).step, games);
         let of_games: Vec<usize> = lessons.iter().map(Lessons::len).collect();
         for _ in 0..self.owed() {
