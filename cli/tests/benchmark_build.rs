@@ -175,5 +175,15 @@ fn what_cannot_be_built_is_refused_with_what_to_do() {
     assert!(place.refused(64, &nowhere).contains("--redis"));
     let wild = build("own.bm", ME, &["--explore", "2"]);
     assert!(place.refused(64, &wild).contains("self_play.explore"));
+    // Seeds are written into configurations, whose numbers go no further.
+    let large = build("own.bm", ME, &["--seed", "9223372036854775808"]);
+    assert!(place.refused(2, &large).contains("9223372036854775807"));
+    assert!(!place.path("own.bm.build").exists());
+
+    // Known before any work is done.
+    std::fs::create_dir(place.path("own.bm")).expect("a folder");
+    assert!(
+        place.refused(1, &build("own.bm", ME, &[])).contains("own.bm: cannot be written: it is a folder")
+    );
     assert!(!place.path("own.bm.build").exists());
 }

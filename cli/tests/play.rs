@@ -341,6 +341,8 @@ fn trouble_outside_ends_a_match_with_the_address_and_the_line() {
     assert!(trouble(free).contains("no connection"));
     let error = trouble(toy(|_| Some("220 mail.example.org ESMTP\n")));
     assert!(error.contains("is not how gnubg 1.07 answers"), "{error}");
+    let error = trouble(toy(|_| Some("Interface: 2\nand so\non\nand\non\nand on\n")));
+    assert!(error.contains("\"and\" is not how gnubg 1.07 ends its answer"), "{error}");
     let error = trouble(toy(|_| None));
     assert!(error.contains("was closed instead of an answer (asked: version)"), "{error}");
     let error = trouble(toy(move |line| Some(if line.starts_with("version") { version } else { "24/1\n" })));

@@ -12,7 +12,7 @@ use ludus_players::backgammon::listnet::{Epoch, Training, train};
 use ludus_players::backgammon::{LinearPlayer, LinearWeights, PositionClass, PubEval};
 use ludus_players::benchmark::{Benchmark, BenchmarkReport, ErrorRate};
 use ludus_players::player::Player;
-use ludus_players::weight_file::save_bytes;
+use ludus_players::weight_file::{check_target, save_bytes};
 use serde::Serialize;
 
 use crate::input::read_text;
@@ -86,6 +86,7 @@ struct Trained {
 
 /// Trains.
 pub fn run(args: Args) -> Result<()> {
+    check_target(&args.out)?;
     let (training, held_out) = read(&args.benchmarks)?.split(Backgammon, args.held_out);
     if training.is_empty() {
         bail!("all decisions are held out, so there is nothing to learn from: ask for a smaller --held-out");

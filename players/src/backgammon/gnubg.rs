@@ -30,6 +30,8 @@ const TELLING: [(&str, &str); 5] = [
 ];
 /// Most plies at which the settings are checked: one more would take a minute.
 const CHECKED_PLIES: u32 = 2;
+/// Lines in which it tells about itself.
+const VERSION_LINES: u32 = 4;
 /// Points by which a play may fall behind the best of a check: what six decimals leave open.
 const ROUNDING: f32 = 2e-5;
 
@@ -136,12 +138,17 @@ fn evaluate(line: &mut Line, position: &Position, plies: u32) -> Result<Backgamm
 /// evaluations, cubeless and as many plies ahead.
 fn greet(line: &mut Line, plies: u32) -> Result<(), PeerError> {
     let question = "version";
-    let answer = line.ask(question)?;
+    let mut answer = line.ask(question)?;
     if !answer.starts_with("Interface:") {
         return Err(line.failed(question, &format!("{answer:?} is not how gnubg 1.07 answers")));
     }
-    // It tells four things about itself, this one last.
-    while !line.more(question)?.starts_with("Software:") {}
+    // Four lines are the answer, the last of them about its software.
+    for _ in 1..VERSION_LINES {
+        answer = line.more(question)?;
+    }
+    if !answer.starts_with("Software:") {
+        return Err(line.failed(question, &format!("{answer:?} is not how gnubg 1.07 ends its answer")));
+    }
     if plies > CHECKED_PLIES {
         return Ok(());
     }

@@ -23,7 +23,7 @@ use serde::{Deserialize, Serialize};
 
 pub use digest::{Digest, DigestError};
 pub use problem::{WeightFileError, WeightProblem};
-pub use store::save_bytes;
+pub use store::{check_target, save_bytes};
 
 /// Longest file that is read, in bytes.
 pub const MAX_BYTES: u64 = 256 << 20;

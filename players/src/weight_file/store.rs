@@ -39,6 +39,27 @@ fn read_bounded(path: &Path) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
+/// Fails when [`save_bytes`] could not write `path` because of what lies there, or because nothing can: for those who
+/// work long for what they save.
+pub fn check_target(path: &Path) -> Result<(), WeightFileError> {
+    target(path)
+        .map(|_| ())
+        .map_err(|error| WeightProblem::Unwritable(error.to_string()).at(path.display().to_string()))
+}
+
+/// The file that `path` names. What is renamed over it takes its place, so it must be a file or nothing yet: a device
+/// such as `/dev/stdout` would be gone for everybody.
+fn target(path: &Path) -> io::Result<&std::ffi::OsStr> {
+    let problem = |problem| io::Error::new(io::ErrorKind::InvalidInput, problem);
+    match fs::metadata(path) {
+        Ok(there) if there.is_dir() => return Err(problem("it is a folder")),
+        Ok(there) if !there.is_file() => return Err(problem("it is a device or the like, not a file")),
+        _ => {}
+    }
+    let ends_in_a_name = !path.as_os_str().to_string_lossy().ends_with(std::path::is_separator);
+    path.file_name().filter(|_| ends_in_a_name).ok_or_else(|| problem("the path names no file"))
+}
+
 fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let temporary = temporary_name(path)?;
     let written = File::create_new(&temporary).and_then(|mut file| {
@@ -58,10 +79,7 @@ fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
 /// A name beside `path` that no other writer uses.
 fn temporary_name(path: &Path) -> io::Result<PathBuf> {
     static COUNT: AtomicU64 = AtomicU64::new(0);
-    let name = path
-        .file_name()
-        .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "the path names no file"))?
-        .to_string_lossy();
+    let name = target(path)?.to_string_lossy();
     let unique = COUNT.fetch_add(1, Ordering::Relaxed);
     Ok(folder(path).join(format!(".{name}.{}.{unique}.part", std::process::id())))
 }

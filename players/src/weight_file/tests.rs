@@ -1,4 +1,5 @@
 use std::collections::HashMap;
+use std::path::Path;
 
 use safetensors::tensor::{Dtype, TensorView, serialize};
 
@@ -209,6 +210,32 @@ fn a_file_that_cannot_be_read_or_written_is_named() {
     let written = sample().save(&path).unwrap_err().to_string();
     assert!(written.contains("v1.safetensors: cannot be written"), "{written}");
     assert!(WeightFile::read(folder.path()).unwrap_err().to_string().contains("cannot be read"));
+}
+
+#[test]
+fn what_is_no_file_is_not_replaced_by_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let within = folder.path().join("within");
+    std::fs::create_dir(&within).unwrap();
+    let refused = |path: &Path, why: &str| {
+        let early = check_target(path).unwrap_err().to_string();
+        assert!(early.contains(why), "{early}");
+        assert_eq!(save_bytes(path, b"bytes").unwrap_err().to_string(), early);
+    };
+    refused(&within, "it is a folder");
+    refused(&folder.path().join("new/"), "names no file");
+    refused(Path::new(".."), "it is a folder");
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+    assert_eq!(std::fs::read_dir(&within).unwrap().count(), 0);
+    check_target(&within.join("new")).unwrap();
+
+    #[cfg(unix)]
+    {
+        // In a folder of the test's own: a device would be harmed by a failure.
+        let socket = folder.path().join("socket");
+        let _listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
+        refused(&socket, "not a file");
+    }
 }
 
 #[test]

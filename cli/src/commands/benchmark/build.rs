@@ -21,7 +21,7 @@ use anyhow::{Result, bail};
 use indicatif::{ProgressBar, ProgressStyle};
 use ludus_config::{Network, Rollout, RunConfig, SelfPlay};
 use ludus_players::arena::{Arena, Source};
-use ludus_players::weight_file::{Digest, WeightFile, save_bytes};
+use ludus_players::weight_file::{Digest, WeightFile, check_target, save_bytes};
 use ludus_stream::StreamHome;
 use serde::Serialize;
 
@@ -89,7 +89,7 @@ pub struct Args {
     #[arg(long, value_name = "N", default_value_t = 2)]
     positions: u32,
     /// Seed: the same seed, player and settings give the same file
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
     seed: u64,
     /// Threads of the work in this process [default: one for each core]
     #[arg(long, value_name = "N", value_parser = roles::threads, conflicts_with = "coordinator")]
@@ -132,6 +132,7 @@ struct Made {
 /// Builds the file.
 pub fn run(args: Args) -> Result<()> {
     let arena = args.game.arena()?;
+    check_target(&args.out)?;
     let mut player = resolve(&args.player, &*arena, &args.place)?;
     player.plies = args.plies.unwrap_or(player.plies);
     let Source::Weights { digest, file } = &player.source else {
