@@ -148,6 +148,9 @@ fn every_command_explains_itself_with_an_example() {
         "config show",
         "match",
         "benchmark score",
+        "benchmark build",
+        "benchmark fetch",
+        "listnet",
         "moves",
         "evaluate",
         "bearoff build",
@@ -176,11 +179,12 @@ fn wrong_usage_ends_with_code_2() {
     for args in [
         &["moves"][..],
         &["moves", "--position", START],
-        &["evaluate"],
+        &["evaluate", "--player"],
         &["match", "random"],
         &["match", "random", "pubeval", "--pairs", "0"],
         &["match", "random", "pubeval", "--threads", "0"],
         &["train", "backgammon", "--workers", "0"],
+        &["train", "backgammon", "--time", "0s"],
         &["worker", "--coordinator", "http://127.0.0.1:1", "--threads", "99999999"],
         &["speed", "--time", "fast"],
     ] {
@@ -205,7 +209,7 @@ fn a_folder_that_cannot_be_one_is_named_in_the_refusal() {
 fn training_does_not_break_off_when_nobody_reads_its_news() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut process = Command::new(env!("CARGO_BIN_EXE_ludus"))
-        .args(["train", "backgammon", "--time", "0s", "--workers", "1", "--dir"])
+        .args(["train", "backgammon", "--time", "100ms", "--workers", "1", "--dir"])
         .arg(folder.path())
         .env("HOME", folder.path())
         .env_remove("XDG_STATE_HOME")

@@ -269,7 +269,7 @@ mod tests {
             ("weights for othello, not for backgammon", refusal(|w| w.card.game = "othello".to_owned())),
             ("revision 99 of the rules", refusal(|w| w.card.revision = 99)),
             (
-                "inputs \"tesauro-199\"; this program knows tesauro-198",
+                "inputs \"tesauro-199\"; this program knows ludus-1",
                 refusal(|w| w.card.inputs = "tesauro-199".to_owned()),
             ),
             ("classes contact, crashed, where tesauro-198", refusal(|w| drop(w.networks.pop()))),

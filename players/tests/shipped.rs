@@ -23,6 +23,18 @@ fn it_beats_pubeval_by_more_than_half_a_point_a_game() {
 }
 
 #[test]
+fn pubeval_retrained_by_listnet_beats_pubeval() {
+    let registry = Registry::standard();
+    let (arena, _) = shipped(&registry);
+    let [retrained, published] = ["pubeval-listnet", "pubeval"]
+        .map(|name| Seating { source: Source::Baseline(name.into()), plies: 0 });
+    let settings = MatchSettings { pairs: 20_000, seed: 3, luck: false, threads: 2 };
+    let names = ["pubeval-listnet", "pubeval"];
+    let report = play_match(arena, [&retrained, &published], names, &settings, &mut |_| ()).expect("a match");
+    assert!(report.ppg > 0.0, "{report}");
+}
+
+#[test]
 fn it_opens_as_strong_players_do() {
     let registry = Registry::standard();
     let (arena, player) = shipped(&registry);

@@ -1,6 +1,6 @@
 //! PubEval, the linear player that G. Tesauro published in 1993 as a standard opponent.
 
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 use ludus_games::backgammon::{Dice, Position};
 use ludus_games::{Backgammon, Plays};
@@ -13,6 +13,17 @@ static PUBLISHED: LazyLock<LinearWeights> = LazyLock::new(|| LinearWeights {
     contact: weights(include_str!("../../data/pubeval-contact.txt")),
     race: weights(include_str!("../../data/pubeval-race.txt")),
 });
+
+static RETRAINED: LazyLock<Arc<LinearWeights>> = LazyLock::new(|| {
+    let text = include_str!("../../data/pubeval-listnet.pubeval");
+    // Part of the program, and read by a test.
+    Arc::new(LinearWeights::read("pubeval-listnet.pubeval", text).expect("weights"))
+});
+
+/// PubEval's weights retrained by ListNet on decisions of our own; the file says how.
+pub(super) fn retrained() -> Arc<LinearWeights> {
+    RETRAINED.clone()
+}
 
 /// One weight a line; lines that begin with `#` are remarks. The two files are part of the program, and a test reads
 /// them, so a panic here is never a user's.

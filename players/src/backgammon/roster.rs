@@ -15,10 +15,14 @@ use crate::peer::Peer;
 use crate::player::Player;
 
 impl Roster for Backgammon {
-    const BASELINES: &'static [&'static str] = &["pubeval"];
+    const BASELINES: &'static [&'static str] = &["pubeval", "pubeval-listnet"];
 
     fn baseline(&self, name: &str) -> Option<Box<dyn Player<Self>>> {
-        (name == "pubeval").then(|| Box::new(PubEval) as _)
+        match name {
+            "pubeval" => Some(Box::new(PubEval)),
+            "pubeval-listnet" => Some(Box::new(LinearPlayer(super::pubeval::retrained()))),
+            _ => None,
+        }
     }
 
     const EXTERNALS: &'static [&'static str] = &["gnubg"];

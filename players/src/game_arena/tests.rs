@@ -43,7 +43,7 @@ fn backgammon_is_found_with_its_players_and_inputs() {
     assert!(Registry::standard().find("chess").is_none());
     let arena = arena();
     assert_eq!((arena.game(), arena.revision(), arena.max_points()), ("backgammon", Backgammon::REVISION, 3));
-    assert_eq!(arena.baselines(), ["random", "pubeval"]);
+    assert_eq!(arena.baselines(), ["random", "pubeval", "pubeval-listnet"]);
     assert_eq!(arena.input_sets()[0], "ludus-1");
 }
 
