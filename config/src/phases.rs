@@ -30,8 +30,8 @@ section! {
 }
 
 impl Phase {
-    /// The phase of the default configuration, in which a player that has learnt to play is polished: returns without
-    /// luck are so much less noisy that small steps add up.
+    /// The phase of the default configuration: luck-adjusted games, whose returns are less noisy, and smaller steps.
+    /// docs/results.md has what is known of its worth.
     pub(crate) fn finish() -> Phase {
         Phase {
             from_games: 1_800_000,
