@@ -31,7 +31,7 @@ use crate::game::GameChoice;
 use crate::output::{Paint, json_line};
 use crate::players::{PlayerPlace, resolve};
 use crate::report::grouped;
-use crate::{roles, signals};
+use crate::{output, roles, signals};
 use collection::Collection;
 use role::Role;
 use works::Works;
@@ -175,6 +175,7 @@ pub fn run(args: Args) -> Result<()> {
     }
     let mut build = Build {
         bar: bar(args.decisions),
+        printed: Instant::now(),
         role: Role::take(&runtime, client, &stream, (&run, &config), file)?,
         collection,
         arena: &*arena,
@@ -205,12 +206,17 @@ pub fn run(args: Args) -> Result<()> {
     Made { file: args.out, decisions, classes, games, labels, seconds }.print(args.json)
 }
 
+/// Time between two lines where there is no terminal.
+const LINE: Duration = Duration::from_secs(5);
+
 /// A build in progress.
 struct Build<'a> {
     role: Role<'a>,
     collection: Collection,
     arena: &'a dyn Arena,
     bar: ProgressBar,
+    /// When the last line was printed where there is no terminal for the bar.
+    printed: Instant,
     labels: u64,
 }
 
@@ -227,19 +233,28 @@ impl Build<'_> {
                 self.labels += record.labels.len() as u64;
                 self.collection.add(record.number, decisions);
             }
-            self.bar.set_position(self.collection.len() as u64);
-            self.bar.set_message(self.role.waiting().unwrap_or_else(|| {
-                format!(
-                    "{} games, {} positions rolled out",
-                    grouped(self.collection.games()),
-                    grouped(self.labels)
-                )
-            }));
+            self.show();
             if let Some(works) = works {
                 works.check()?;
             }
         }
         Ok(())
+    }
+
+    /// Shows how far it is: a bar on a terminal, elsewhere a line now and then.
+    fn show(&mut self) {
+        let taken = self.collection.len() as u64;
+        let message = self.role.waiting().unwrap_or_else(|| {
+            let (games, labels) = (grouped(self.collection.games()), grouped(self.labels));
+            format!("{games} games, {labels} positions rolled out")
+        });
+        if self.bar.is_hidden() && self.printed.elapsed() >= LINE {
+            self.printed = Instant::now();
+            let of = grouped(self.bar.length().unwrap_or_default());
+            output::news(&format!("{} of {of} decisions: {message}", grouped(taken)));
+        }
+        self.bar.set_position(taken);
+        self.bar.set_message(message);
     }
 }
 

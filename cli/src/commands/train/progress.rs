@@ -66,6 +66,10 @@ impl Display {
 
     /// Shows how things stand.
     pub fn show(&mut self, now: &Moment) {
+        // A trainer that resumes says nothing until its checkpoint is read, and then all it has learnt so far.
+        if now.trainer.positions > 0 {
+            self.recent.retain(|moment| moment.trainer.positions > 0);
+        }
         self.recent.push_back(now.clone());
         while self.recent.len() > 2 && now.elapsed - self.recent[1].elapsed > WINDOW {
             self.recent.pop_front();
