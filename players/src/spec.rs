@@ -201,7 +201,10 @@ mod tests {
     fn an_unknown_player_is_told_the_known_ones_and_the_nearest() {
         let error = parse("pubevil").unwrap_err();
         assert!(error.contains("did you mean \"pubeval\"?"), "{error}");
-        assert!(error.contains("random, pubeval, pubeval-listnet, shipped, a version such as v12"), "{error}");
+        assert!(
+            error.contains("random, pubeval, pubeval-listnet, shipped, a version such as v12"),
+            "{error}"
+        );
         let error = parse("zzz").unwrap_err();
         assert!(error.contains("\"zzz\"; its players"), "{error}");
         assert!(parse("v").is_err());
