@@ -21,7 +21,7 @@ section! {
         pub step_size: Option<f64> = None,
         /// Step size at the end of that schedule; left out: learn.final_step_size.
         pub final_step_size: Option<f64> = None,
-        /// Games, trained on since the start of the phase, over which its step size falls; left out:
+        /// Games, trained on or expired since the start of the phase, over which its step size falls; left out:
         /// learn.decay_games.
         pub decay_games: Option<u64> = None,
         /// As learn.publish_games: games with luck or rollouts come slowly.
@@ -87,9 +87,9 @@ pub struct StepSchedule {
     pub start: f64,
     /// Step size from `from_games + games` on.
     pub end: f64,
-    /// Trained games over which it falls.
+    /// Games, trained on or expired, over which it falls.
     pub games: u64,
-    /// Trained games at which it begins to fall.
+    /// Games, trained on or expired, at which it begins to fall.
     pub from_games: u64,
 }
 

@@ -33,6 +33,22 @@ use crate::{TrainerError, TrainerOptions};
 /// Games in an entry.
 pub const ENTRY: u64 = 25;
 
+/// Lets `killed_during` live a trainer's life for every call to the coordinator that there is, killed during that call,
+/// which the coordinator gets to see or not. It says whether there was such a call; `beyond` is one that there is not.
+pub fn kill_at_every_call(beyond: u64, killed_during: fn(u64, bool) -> bool) {
+    // Every call in turn, for what the disk holds changes between calls only. Side by side, as they mostly wait.
+    let lives = std::thread::scope(|scope| {
+        let deaths = (1..=beyond).flat_map(|call| [(call, false), (call, true)]);
+        let lives: Vec<_> =
+            deaths.map(|(call, seen)| (call, scope.spawn(move || killed_during(call, seen)))).collect();
+        lives.into_iter().map(|(call, life)| (call, life.join().unwrap())).collect::<Vec<_>>()
+    });
+    let killed = lives.iter().filter(|(_, killed)| *killed).count();
+    assert!(killed >= 10, "killed {killed} times");
+    let all_met = lives.iter().all(|(call, killed)| *call < beyond || !killed);
+    assert!(all_met, "there are more than {beyond} calls");
+}
+
 /// A stand-in for the coordinator, with its rules: fences, versions in order, reports that never go back.
 #[derive(Default)]
 pub struct Office {

@@ -12,7 +12,7 @@ use ludus_proto::v1::Series;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::RowAccessor;
 
-use super::bench::{Bench, worst_error};
+use super::bench::{Bench, kill_at_every_call, worst_error};
 use super::survival::newest_file;
 use crate::labels::archive::Archive;
 use crate::run::remember;
@@ -149,19 +149,7 @@ fn killed_during(call: u64, seen: bool) -> bool {
 
 #[test]
 fn killed_at_any_call_every_label_is_archived_once_and_learnt_as_often_as_it_should() {
-    const BEYOND: u64 = 14;
-    let lives = std::thread::scope(|scope| {
-        let deaths = (1..=BEYOND).flat_map(|call| [(call, false), (call, true)]);
-        let lives: Vec<_> =
-            deaths.map(|(call, seen)| (call, scope.spawn(move || killed_during(call, seen)))).collect();
-        lives.into_iter().map(|(call, life)| (call, life.join().unwrap())).collect::<Vec<_>>()
-    });
-    let killed = lives.iter().filter(|(_, killed)| *killed).count();
-    assert!(killed >= 10, "killed {killed} times");
-    assert!(
-        lives.iter().all(|(call, killed)| *call < BEYOND || !killed),
-        "there are more than {BEYOND} calls"
-    );
+    kill_at_every_call(14, killed_during);
 }
 
 #[test]

@@ -6,7 +6,7 @@ use ludus_config::Optimizer as Kind;
 use ludus_proto::v1::Progress;
 use tokio_util::sync::CancellationToken;
 
-use super::bench::{Bench, ENTRY};
+use super::bench::{Bench, ENTRY, kill_at_every_call};
 use crate::TrainerError;
 use crate::checkpoint::CheckpointFolder;
 use crate::toy::{self, POISON};
@@ -33,20 +33,7 @@ fn killed_during(call: u64, seen: bool) -> bool {
 
 #[test]
 fn killed_at_any_call_it_goes_on_and_trains_every_game_once() {
-    // Every call in turn, for what the disk holds changes between calls only. Side by side, as they mostly wait.
-    const BEYOND: u64 = 12;
-    let lives = std::thread::scope(|scope| {
-        let deaths = (1..=BEYOND).flat_map(|call| [(call, false), (call, true)]);
-        let lives: Vec<_> =
-            deaths.map(|(call, seen)| (call, scope.spawn(move || killed_during(call, seen)))).collect();
-        lives.into_iter().map(|(call, life)| (call, life.join().unwrap())).collect::<Vec<_>>()
-    });
-    let killed = lives.iter().filter(|(_, killed)| *killed).count();
-    assert!(killed >= 10, "killed {killed} times");
-    assert!(
-        lives.iter().all(|(call, killed)| *call < BEYOND || !killed),
-        "there are more than {BEYOND} calls"
-    );
+    kill_at_every_call(12, killed_during);
 }
 
 #[test]
