@@ -37,13 +37,19 @@ impl Floor {
     }
 }
 
-/// Operations a second of one core with vectors of eight floats; `None` without AVX2 and FMA.
+/// Operations a second of one core with its widest vectors of floats; `None` without AVX2 and FMA.
 pub fn peak() -> Option<f64> {
+    #[cfg(target_arch = "x86_64")]
+    if std::arch::is_x86_feature_detected!("avx512f") {
+        // SAFETY: the processor has what the function needs.
+        let run = |rounds| unsafe { chains::wide(rounds) };
+        return Some(best_rate(run, chains::COUNT * 16 * 2));
+    }
     #[cfg(target_arch = "x86_64")]
     if std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("fma") {
         // SAFETY: the processor has what the function needs.
-        let run = |rounds| unsafe { avx2::fused(rounds) };
-        return Some(best_rate(run, avx2::OPERATIONS));
+        let run = |rounds| unsafe { chains::narrow(rounds) };
+        return Some(best_rate(run, chains::COUNT * 8 * 2));
     }
     None
 }
@@ -61,22 +67,34 @@ fn best_rate(run: impl Fn(usize), operations: usize) -> f64 {
 }
 
 #[cfg(target_arch = "x86_64")]
-mod avx2 {
-    use std::arch::x86_64::{_mm256_fmadd_ps, _mm256_set1_ps};
+mod chains {
+    use std::arch::x86_64::{_mm256_fmadd_ps, _mm256_set1_ps, _mm512_fmadd_ps, _mm512_set1_ps};
     use std::hint::black_box;
 
     /// Chains that do not wait for each other: more than two units of four cycles need, and all in registers.
-    const CHAINS: usize = 12;
-    /// Operations in a round: eight lanes, two each.
-    pub const OPERATIONS: usize = CHAINS * 8 * 2;
+    pub const COUNT: usize = 12;
 
+    /// Vectors of eight.
     #[target_feature(enable = "avx2,fma")]
-    pub fn fused(rounds: usize) {
+    pub fn narrow(rounds: usize) {
         let (factor, summand) = (black_box(_mm256_set1_ps(0.999)), black_box(_mm256_set1_ps(0.001)));
-        let mut chains = [_mm256_set1_ps(1.0); CHAINS];
+        let mut chains = [_mm256_set1_ps(1.0); COUNT];
         for _ in 0..rounds {
             for chain in &mut chains {
                 *chain = _mm256_fmadd_ps(*chain, factor, summand);
+            }
+        }
+        black_box(chains);
+    }
+
+    /// Vectors of sixteen.
+    #[target_feature(enable = "avx512f")]
+    pub fn wide(rounds: usize) {
+        let (factor, summand) = (black_box(_mm512_set1_ps(0.999)), black_box(_mm512_set1_ps(0.001)));
+        let mut chains = [_mm512_set1_ps(1.0); COUNT];
+        for _ in 0..rounds {
+            for chain in &mut chains {
+                *chain = _mm512_fmadd_ps(*chain, factor, summand);
             }
         }
         black_box(chains);
