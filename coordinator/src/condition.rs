@@ -1,5 +1,6 @@
 //! The benchmark condition of gates: what comes before the head-to-head test when a run asks for it.
 
+use std::borrow::Cow;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,7 +24,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 struct Due {
     run: RunId,
     arena: Arc<dyn Arena>,
-    /// The benchmark file.
+    /// The benchmark, as the run names it.
     file: String,
     tolerance: f64,
     plies: u32,
@@ -91,7 +92,7 @@ impl Shared {
 
     /// Whether the candidate is within the tolerance, and what was found, for people.
     fn compare(&self, due: &Due) -> Result<(bool, String), CoordinatorError> {
-        let text = read(&due.file)?;
+        let text = read(&due.file, &*due.arena)?;
         let score = |(number, sha256): (u64, Digest)| -> Result<BenchmarkReport, CoordinatorError> {
             let weights = self.weights.read(sha256)?;
             let name = format!("v{number}");
@@ -121,21 +122,36 @@ impl Shared {
     }
 }
 
-/// The benchmark file of a new run, by its full path, once it is known to be usable.
-pub(crate) fn checked_file(file: &str, arena: &dyn Arena) -> Result<String, CoordinatorError> {
+/// The name in a run's configuration of the benchmark that comes with the program.
+const SHIPPED: &str = "shipped";
+
+/// The benchmark of a new run once it is known to be usable: a file by its full path, `shipped`, or none where a game comes
+/// without one.
+pub(crate) fn checked_benchmark(name: &str, arena: &dyn Arena) -> Result<String, CoordinatorError> {
     let unusable = |error: &dyn std::fmt::Display| CoordinatorError::Benchmark {
-        file: file.to_owned(),
+        file: name.to_owned(),
         reason: error.to_string(),
     };
-    let path = Path::new(file).canonicalize().map_err(|error| unusable(&error))?;
-    let path = path.to_str().ok_or_else(|| unusable(&"its path is not UTF-8"))?.to_owned();
-    let text = read(&path)?;
+    let name = match name {
+        "" => return Ok(String::new()),
+        SHIPPED if arena.shipped_benchmark().is_none() => return Ok(String::new()),
+        SHIPPED => SHIPPED.to_owned(),
+        file => {
+            let path = Path::new(file).canonicalize().map_err(|error| unusable(&error))?;
+            path.to_str().ok_or_else(|| unusable(&"its path is not UTF-8"))?.to_owned()
+        }
+    };
+    let text = read(&name, arena)?;
     let anybody = Seating { source: Source::Baseline(FIRST_OPPONENT.into()), plies: 0 };
-    arena.score((&path, &text), (FIRST_OPPONENT, &anybody), 1).map_err(|error| unusable(&error))?;
-    Ok(path)
+    arena.score((&name, &text), (FIRST_OPPONENT, &anybody), 1).map_err(|error| unusable(&error))?;
+    Ok(name)
 }
 
-fn read(file: &str) -> Result<String, CoordinatorError> {
-    std::fs::read_to_string(file)
-        .map_err(|error| CoordinatorError::Benchmark { file: file.to_owned(), reason: error.to_string() })
+fn read(name: &str, arena: &dyn Arena) -> Result<Cow<'static, str>, CoordinatorError> {
+    if let Some(text) = arena.shipped_benchmark().filter(|_| name == SHIPPED) {
+        return Ok(text.into());
+    }
+    let text = std::fs::read_to_string(name);
+    text.map(Cow::from)
+        .map_err(|error| CoordinatorError::Benchmark { file: name.to_owned(), reason: error.to_string() })
 }

@@ -81,6 +81,10 @@ pub trait Arena: Send + Sync {
     fn shipped(&self) -> Result<Source, ArenaError> {
         Err(ArenaError::Unsupported { game: self.game(), what: "player that comes with the program" })
     }
+    /// The text of the benchmark file that comes with the program, if one does.
+    fn shipped_benchmark(&self) -> Option<&'static str> {
+        None
+    }
     /// Names of its input sets.
     fn input_sets(&self) -> Vec<&'static str>;
     /// Largest number of points a game can be worth.

@@ -50,6 +50,9 @@ pub trait Roster: Game {
     /// The weight file of the player that comes with the program, if one does.
     const SHIPPED: Option<&'static [u8]> = None;
 
+    /// The benchmark file that comes with the program, if one does.
+    const BENCHMARK: Option<&'static str> = None;
+
     /// A program outside, which is asked to look `plies` ahead.
     fn external(&self, peer: &Arc<Peer>, plies: u32) -> Result<Box<dyn External<Self>>, ArenaError> {
         let _ = plies;
@@ -166,6 +169,10 @@ impl<G: Roster> Arena for GameArena<G> {
         })?;
         let file = WeightFile::from_bytes(bytes, "the player that comes with the program")?;
         Ok(Source::Weights { digest: Digest::of(bytes), file: Arc::new(file) })
+    }
+
+    fn shipped_benchmark(&self) -> Option<&'static str> {
+        G::BENCHMARK
     }
 
     fn input_sets(&self) -> Vec<&'static str> {

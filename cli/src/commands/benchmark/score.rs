@@ -1,5 +1,6 @@
 //! `ludus benchmark score`: how much a player loses on decisions whose best plays are known.
 
+use std::borrow::Cow;
 use std::io::{Write, stdout};
 use std::path::PathBuf;
 
@@ -19,10 +20,11 @@ The file holds one decision a line as GNU Backgammon's .bm files do, `m KEY d1 d
 after the class of the position. ER, the error rate, is 1000 times the mean loss in points; +- is its standard error. A \
 play that is not listed costs as much as the worst that is.
 
-Example:
-  ludus benchmark score contact.bm --player champion")]
+Examples:
+  ludus benchmark score contact.bm --player champion
+  ludus benchmark score shipped --player latest")]
 pub struct Args {
-    /// Benchmark file
+    /// Benchmark file, or `shipped`: the decisions that come with the program, by which gates judge
     file: PathBuf,
     /// Player: shipped, champion, latest, v12, v12@1ply, a baseline (pubeval, random) or a weight file's path
     #[arg(long, value_name = "PLAYER")]
@@ -43,7 +45,11 @@ pub struct Args {
 pub fn run(args: Args) -> Result<()> {
     let arena = args.game.arena()?;
     let player = resolve(&args.player, &*arena, &args.place)?;
-    let (file, text) = (args.file.display().to_string(), read_text(&args.file)?);
+    let file = args.file.display().to_string();
+    let text = match arena.shipped_benchmark().filter(|_| file == "shipped") {
+        Some(text) => text.into(),
+        None => Cow::from(read_text(&args.file)?),
+    };
     let threads = args.threads.unwrap_or_else(roles::cores);
     let report = arena.score((&file, &text), (&args.player, &player), threads)?;
 
