@@ -25,6 +25,8 @@ section! {
         pub gate: Gate = Gate::default(),
         /// How games are handed out.
         pub leases: Leases = Leases::default(),
+        /// How games are checked by playing them again.
+        pub audit: Audit = Audit::default(),
         /// What changes after so many games: a table for each phase, none where a file has none. Every key but from_games
         /// may be left out, and is then as it was before: in the sections above, or in the phase before.
         #[serde(default)]
@@ -97,9 +99,9 @@ section! {
         /// Step size at the start.
         pub step_size: f64 = 0.002,
         /// Step size at the end of the schedule: it falls geometrically from step_size over decay_games games.
-        pub final_step_size: f64 = 0.0002,
+        pub final_step_size: f64 = 0.0003,
         /// Games over which the step size falls.
-        pub decay_games: u64 = 1_800_000,
+        pub decay_games: u64 = 1_500_000,
         /// Weight decay of AdamW.
         pub weight_decay: f64 = 0.0,
         /// Positions in a step.
@@ -149,9 +151,11 @@ section! {
         pub luck_bound: f64 = 3.0,
         /// Share of the workers' time for gates, 0 to 0.9; games to learn from keep the rest.
         pub share: f64 = 0.25,
-        /// Benchmark file (.bm) whose error rates a version must keep within benchmark_tolerance; empty for none.
-        pub benchmark: String = String::new(),
-        /// Millipoints by which a version's error rate in any class may exceed the champion's.
+        /// Benchmark whose error rates a version must keep: a .bm file the coordinator can read, "shipped" for the one
+        /// that comes with the program, where the game has one, or empty for none.
+        pub benchmark: String = "shipped".to_owned(),
+        /// Millipoints by which a version's error rate in any class may exceed the champion's; only a difference that is
+        /// larger by two of its standard errors counts.
         pub benchmark_tolerance: f64 = 0.5,
     }
 }
@@ -167,5 +171,14 @@ section! {
         pub max_games: u32 = 4096,
         /// Accepted games not yet trained on, above which no games to learn from are handed out.
         pub backlog_games: u64 = 50_000,
+    }
+}
+
+section! {
+    /// The audit by replay.
+    pub struct Audit {
+        /// Share of the accepted games that the coordinator plays again and compares bit for bit, 0 to 1; those of workers
+        /// in its own process are not among them.
+        pub share: f64 = 0.01,
     }
 }

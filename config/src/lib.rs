@@ -15,6 +15,6 @@ mod phases;
 mod ranges;
 mod section;
 
-pub use keys::{Gate, Learn, Leases, Network, Optimizer, Rollout, RunConfig, SelfPlay, Variance};
+pub use keys::{Audit, Gate, Learn, Leases, Network, Optimizer, Rollout, RunConfig, SelfPlay, Variance};
 pub use parse::ConfigError;
 pub use phases::{Phase, PhaseSettings, StepSchedule};

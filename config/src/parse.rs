@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use strsim::osa_distance;
 use toml::de::{DeTable, DeValue};
 
 use crate::RunConfig;
@@ -113,6 +114,7 @@ pub(crate) const SECTIONS: &[(&str, Option<&[Key]>)] = &[
     ("learn", Some(crate::Learn::KEYS)),
     ("gate", Some(crate::Gate::KEYS)),
     ("leases", Some(crate::Leases::KEYS)),
+    ("audit", Some(crate::Audit::KEYS)),
     (PHASES, Some(crate::Phase::KEYS)),
 ];
 
@@ -124,8 +126,8 @@ fn hint(wrong: &str, section: &str) -> String {
     });
     // Among equals the first, which is why phases, with their keys of other sections, come last.
     let nearest = keys
-        .min_by_key(|(place, name)| (distance(wrong, name), *place != section))
-        .filter(|(_, name)| distance(wrong, name) <= name.len().max(wrong.len()) / 3);
+        .min_by_key(|(place, name)| (osa_distance(wrong, name), *place != section))
+        .filter(|(_, name)| osa_distance(wrong, name) <= name.len().max(wrong.len()) / 3);
     match nearest {
         Some((place, name)) if place == section => format!("; did you mean `{name}`?"),
         Some(("", name)) => format!("; did you mean `{name}` at the top of the file?"),
@@ -138,26 +140,6 @@ fn hint(wrong: &str, section: &str) -> String {
 /// How a section begins.
 pub(crate) fn header(section: &str) -> String {
     if section == PHASES { format!("[[{section}]]") } else { format!("[{section}]") }
-}
-
-/// Edit distance: insertions, deletions, replacements and swaps of neighbours.
-fn distance(a: &str, b: &str) -> usize {
-    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
-    // rows[i][j] is the distance of the first i characters of a from the first j of b.
-    let mut rows = vec![(0..=b.len()).collect::<Vec<usize>>()];
-    for i in 1..=a.len() {
-        let mut row = vec![i];
-        for j in 1..=b.len() {
-            let replaced = rows[i - 1][j - 1] + usize::from(a[i - 1] != b[j - 1]);
-            let mut best = replaced.min(rows[i - 1][j] + 1).min(row[j - 1] + 1);
-            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
-                best = best.min(rows[i - 2][j - 2] + 1);
-            }
-            row.push(best);
-        }
-        rows.push(row);
-    }
-    rows[a.len()][b.len()]
 }
 
 /// Where the value of `section.key` or `key` stands, or that phase when it does not have the key.

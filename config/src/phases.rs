@@ -30,17 +30,13 @@ section! {
 }
 
 impl Phase {
-    /// The phase of the default configuration: luck-adjusted games, whose returns are less noisy, and smaller steps.
-    /// docs/results.md has what is known of its worth.
+    /// The phase of the default configuration: smaller and smaller steps. docs/results.md has what it reached.
     pub(crate) fn finish() -> Phase {
         Phase {
-            from_games: 1_800_000,
-            variance: Some(Variance::Luck),
-            lambda: Some(0.9),
-            step_size: Some(0.0002),
+            from_games: 1_500_000,
+            step_size: Some(0.0003),
             final_step_size: Some(0.00003),
-            decay_games: Some(300_000),
-            publish_games: Some(5_000),
+            decay_games: Some(4_500_000),
             ..Phase::default()
         }
     }

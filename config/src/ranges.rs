@@ -79,6 +79,8 @@ impl RunConfig {
         within("leases.max_games", leases.max_games, 2..=65_536)?;
         within("leases.backlog_games", leases.backlog_games, 1..=1_000_000_000_000)?;
 
+        within("audit.share", self.audit.share, 0.0..=1.0)?;
+
         for (index, phase) in self.phases.iter().enumerate() {
             self.check_phase(index, phase).map_err(|fault| Fault { phase: Some(index), ..fault })?;
         }

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::path::PathBuf;
 
+use strsim::osa_distance;
+
 use crate::arena::{Arena, ArenaError};
 
 /// Deepest search that can be asked for; one more ply costs about 400 times the evaluations.
@@ -121,30 +123,14 @@ impl fmt::Display for PlayerSpec {
 pub fn unknown_player(arena: &dyn Arena, name: &str) -> ArenaError {
     let baselines = arena.baselines();
     let nearest =
-        baselines.iter().chain(&["shipped", "champion", "latest"]).min_by_key(|known| distance(name, known));
-    let nearest = nearest.filter(|known| distance(name, known) <= known.len() / 2);
+        baselines.iter().chain(&["shipped", "champion", "latest"]).min_by_key(|known| osa_distance(name, known));
+    let nearest = nearest.filter(|known| osa_distance(name, known) <= known.len() / 2);
     ArenaError::UnknownPlayer {
         game: arena.game(),
         name: name.into(),
         nearest: nearest.map(|known| format!(" (did you mean {known:?}?)")).unwrap_or_default(),
         known: baselines.join(", "),
     }
-}
-
-/// Letters to insert, remove or replace to get from one word to the other (Levenshtein).
-fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, letter) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, other) in b.iter().enumerate() {
-            let replaced = diagonal + usize::from(letter != *other);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[b.len()]
 }
 
 #[cfg(test)]
