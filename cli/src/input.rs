@@ -1,10 +1,10 @@
 //! What comes from files and standard input, line by line.
 
 use std::fs::File;
-use std::io::{BufRead, BufReader, stdin};
+use std::io::{BufRead, BufReader, Read, stdin};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 
 /// Text that is read line by line, with the place of each line for messages.
 pub struct Lines {
@@ -42,9 +42,17 @@ impl Lines {
     }
 }
 
-/// The whole text of a file.
+/// Most bytes of a text that is read whole; the largest published benchmark has a hundredth of it.
+const MOST_BYTES: u64 = 1 << 30;
+
+/// The whole text of a file. One without an end, such as a device, is refused.
 pub fn read_text(path: &Path) -> Result<String> {
-    std::fs::read_to_string(path).with_context(|| cannot_read(path))
+    let mut text = String::new();
+    let read = File::open(path).and_then(|file| file.take(MOST_BYTES + 1).read_to_string(&mut text));
+    if read.with_context(|| cannot_read(path))? as u64 > MOST_BYTES {
+        bail!("{}: it has more than {MOST_BYTES} bytes", cannot_read(path));
+    }
+    Ok(text)
 }
 
 fn cannot_read(path: &Path) -> String {

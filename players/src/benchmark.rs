@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use ludus_games::{Game, Plays};
+use ludus_games::{Chances, Game, Plays};
 use serde::Serialize;
 
 use crate::dice;
@@ -180,6 +180,8 @@ fn read_line<G: Game>(
     }
     game.plays(&state, roll, plays);
 
+    // From winning the most to losing the most.
+    let most = 2.0 * f64::from(G::Chances::MAX_POINTS);
     let mut listed = Vec::new();
     while let Some(key) = words.next() {
         let number = words.next().ok_or_else(|| format!("play {key} has no number behind it"))?;
@@ -187,8 +189,8 @@ fn read_line<G: Game>(
         let value = value.ok_or_else(|| format!("{number:?} is not a number"))?;
         // The first number is the equity of the best play, which loses nothing.
         let loss = if listed.is_empty() { 0.0 } else { value };
-        if loss < 0.0 {
-            return Err(format!("play {key} loses {number}; a loss is 0 or more"));
+        if !(0.0..=most).contains(&loss) {
+            return Err(format!("play {key} loses {number}; a loss is 0 or more, and no more than {most} points"));
         }
         listed.push((position(key)?, loss));
     }
@@ -377,6 +379,7 @@ mod tests {
             (format!("m {start} 3 4 {best} {start} 0.1"), "none of the listed plays is a legal play of 34"),
             (format!("m {start} 2 4 JIGHPAABDAOAHDPAABDA best"), "\"best\" is not a number"),
             (format!("m {start} 2 4 {best} OAHDOEABCBOAHDPAABDA -0.1"), "a loss is 0 or more"),
+            (format!("m {start} 2 4 {best} OAHDOEABCBOAHDPAABDA 1e300"), "no more than 6 points"),
             (format!("m {start} 2 4 {best} OAHDOEABCBOAHDPAABDA NaN"), "\"NaN\" is not a number"),
             ("m OAHDPAABDAOAHDPAABDZ 2 4".to_string(), "OAHDPAABDAOAHDPAABDZ"),
         ] {

@@ -42,9 +42,11 @@ fn read_bounded(path: &Path) -> io::Result<Vec<u8>> {
 /// Fails when [`save_bytes`] could not write `path` because of what lies there, or because nothing can: for those who
 /// work long for what they save.
 pub fn check_target(path: &Path) -> Result<(), WeightFileError> {
-    target(path)
-        .map(|_| ())
-        .map_err(|error| WeightProblem::Unwritable(error.to_string()).at(path.display().to_string()))
+    let usable = target(path).and_then(|_| match folder(path).metadata()?.is_dir() {
+        true => Ok(()),
+        false => Err(io::Error::new(io::ErrorKind::NotADirectory, "it would lie in what is no folder")),
+    });
+    usable.map_err(|error| WeightProblem::Unwritable(error.to_string()).at(path.display().to_string()))
 }
 
 /// The file that `path` names. What is renamed over it takes its place, so it must be a file or nothing yet: a device

@@ -228,6 +228,8 @@ fn what_is_no_file_is_not_replaced_by_one() {
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
     assert_eq!(std::fs::read_dir(&within).unwrap().count(), 0);
     check_target(&within.join("new")).unwrap();
+    let nowhere = check_target(&folder.path().join("none").join("new")).unwrap_err().to_string();
+    assert!(nowhere.contains("new: cannot be written"), "{nowhere}");
 
     #[cfg(unix)]
     {

@@ -155,7 +155,10 @@ impl Published {
             fs::remove_file(&archive).map_err(at(&archive))?;
             return Err(FetchError::Wrong { url, name: self.name, difference });
         }
-        fs::remove_file(&archive).map_err(at(&archive))?;
+        // What somebody put there is theirs.
+        if !given {
+            fs::remove_file(&archive).map_err(at(&archive))?;
+        }
         Ok(Got::Fetched)
     }
 
@@ -316,7 +319,7 @@ mod tests {
 
         fs::write(&archive, packed(SMALL)).unwrap();
         assert_eq!(get(SMALL_FILE, &server, &dir).unwrap(), Got::Fetched);
-        assert_eq!(names(&dir), ["small.bm"]);
+        assert_eq!(names(&dir), ["small.bm", "small.bm.bz2"], "what was brought stays");
         assert!(server.asked().is_empty());
     }
 
