@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use ludus_players::weight_file::Card;
+
 use crate::checkpoint::CheckpointError;
 
 /// Why a trainer gave up.
@@ -64,6 +66,23 @@ pub enum TrainerError {
         folder: PathBuf,
         /// The newest version they know of.
         known: u64,
+    },
+    /// The weights to begin with are none for this run.
+    #[error(
+        "{} cannot be where run {run} begins: its networks are {found} on {}, and those of the run {wanted} on {inputs} \
+         (network.inputs and network.hidden of its configuration)", .from.label(), .from.inputs
+    )]
+    From {
+        /// The run.
+        run: String,
+        /// The weights.
+        from: Box<Card>,
+        /// Their networks.
+        found: String,
+        /// The networks of the run.
+        wanted: String,
+        /// Its input set.
+        inputs: String,
     },
     /// The checkpoints cannot be used.
     #[error(transparent)]

@@ -27,6 +27,8 @@ mod training;
 use std::path::PathBuf;
 
 use ludus_players::arena::Registry;
+use ludus_players::weight_file::WeightFile;
+use ludus_proto::Bearer;
 use ludus_stream::StreamHome;
 
 pub use checkpoint::CheckpointError;
@@ -40,6 +42,8 @@ pub use stats::{TrainerSnapshot, TrainerStats};
 pub struct TrainerOptions {
     /// Address of the coordinator, such as `http://127.0.0.1:7777`.
     pub coordinator: String,
+    /// The token it shows to the coordinator.
+    pub token: Bearer,
     /// Name of the run; empty: the only active one.
     pub run: String,
     /// Where the run's stream lives.
@@ -51,6 +55,8 @@ pub struct TrainerOptions {
     /// Whether, told to stop, it learns what it has read and publishes that as a last version. For the end of a training
     /// that people wait for; a trainer that is only restarted goes on from its checkpoint without.
     pub last_version: bool,
+    /// Weights that a run without a checkpoint begins with, instead of random ones. A run that has one goes on from that.
+    pub from: Option<WeightFile>,
     /// The games this trainer knows.
     pub registry: Registry,
 }

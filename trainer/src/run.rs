@@ -6,7 +6,7 @@ use std::thread;
 use ludus_config::RunConfig;
 use ludus_players::arena::Arena;
 use ludus_players::lessons::Teacher;
-use ludus_players::weight_file::{Card, Digest, WeightFile};
+use ludus_players::weight_file::{Card, Digest, Shape, WeightFile};
 use ludus_proto::v1::{JoinReply, JoinRequest};
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
@@ -40,7 +40,7 @@ pub async fn run(
 ) -> Result<(), TrainerError> {
     let runtime = Handle::current();
     let mut coordination =
-        Remote::new(&options.coordinator, runtime.clone(), shutdown.clone()).map_err(|error| {
+        Remote::new(&options.coordinator, options.token.clone(), runtime.clone(), shutdown.clone()).map_err(|error| {
             TrainerError::Refused { what: "reach the coordinator".into(), reason: error.to_string() }
         })?;
     let patience = Patience { runtime, shutdown, stats };
@@ -125,6 +125,8 @@ struct Run {
     origin: Origin,
     folder: CheckpointFolder,
     arena: Arc<dyn Arena>,
+    /// The weights it was given to begin with.
+    from: Option<WeightFile>,
 }
 
 impl Run {
@@ -140,26 +142,52 @@ impl Run {
         let networks = arena.shapes(&config.network.inputs, config.network.hidden)?;
         let folder = CheckpointFolder::open(&options.dir.join(&run))?;
         let origin = Origin { run, stream, game, revision, inputs: config.network.inputs.clone(), networks };
-        Ok(Run { joined, config, origin, folder, arena: arena.clone() })
+        Ok(Run { joined, config, origin, folder, arena: arena.clone(), from: options.from.clone() })
     }
 
-    /// What the last checkpoint holds; before the first, random weights.
+    /// What a run without a checkpoint begins with: the weights it was given, or random ones.
+    fn beginning(&self) -> Result<WeightFile, TrainerError> {
+        let Origin { run, game, revision, inputs, networks, .. } = &self.origin;
+        let Some(from) = &self.from else {
+            return WeightFile::fresh(Card::default(), networks, self.config.seed)
+                .map_err(|error| TrainerError::Arena(error.into()));
+        };
+        let (card, shapes) = (&from.card, from.shapes());
+        let fits = (&card.game, card.revision, &card.inputs) == (game, *revision, inputs);
+        if !fits || shapes != *networks {
+            return Err(TrainerError::From {
+                run: run.clone(),
+                from: Box::new(card.clone()),
+                found: in_words(&shapes),
+                wanted: in_words(networks),
+                inputs: inputs.clone(),
+            });
+        }
+        Ok(from.clone())
+    }
+
+    /// What the last checkpoint holds; before the first, what the run begins with.
     fn restore(&self) -> Result<Restored, TrainerError> {
         let (run, folder) = (self.joined.run.clone(), self.folder.path().to_owned());
         let latest = self.joined.latest_version;
-        let seed = self.config.seed;
         let Some(Found { checkpoint, number, passed_over }) = self.folder.newest(&self.origin)? else {
             if latest > 0 {
                 return Err(TrainerError::Elsewhere { run, latest, folder });
             }
-            let fresh = WeightFile::fresh(Card::default(), &self.origin.networks, seed)
-                .map_err(|error| TrainerError::Arena(error.into()))?;
-            let students = fresh.networks.iter().map(|weights| {
-                let network = Network::from_weights(weights);
+            let beginning = self.beginning()?;
+            let ledger = match &self.from {
+                Some(_) => {
+                    let bytes = beginning.to_bytes().map_err(|error| TrainerError::Arena(error.into()))?;
+                    Ledger { version_sha256: Digest::of(&bytes).to_string(), ..Ledger::default() }
+                }
+                None => Ledger::default(),
+            };
+            let students = beginning.networks.into_iter().map(|weights| {
+                let network = Network::from_weights(&weights);
                 let optimizer = Optimizer::new(&self.config.learn, network.parameters().len());
                 Student { network, optimizer }
             });
-            let learner = Learner::new(students.collect(), Ledger::default(), self.config.clone());
+            let learner = Learner::new(students.collect(), ledger, self.config.clone());
             return Ok(Restored { learner, number: 0, passed_over: false });
         };
         let Checkpoint { students, ledger, .. } = checkpoint;
@@ -193,6 +221,14 @@ impl Run {
         );
         Ok(Restored { learner, number, passed_over })
     }
+}
+
+/// Networks as people write them, such as `contact 382-160-5`.
+fn in_words(networks: &[Shape]) -> String {
+    let words = networks.iter().map(|Shape { class, inputs, hidden, outputs }| {
+        format!("{class} {inputs}-{hidden}-{outputs}")
+    });
+    words.collect::<Vec<_>>().join(", ")
 }
 
 /// Where to go on from.

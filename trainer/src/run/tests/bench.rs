@@ -167,6 +167,7 @@ pub struct Bench {
     pub stats: Arc<TrainerStats>,
     pub shutdown: CancellationToken,
     pub last_version: bool,
+    pub from: Option<WeightFile>,
 }
 
 impl Bench {
@@ -189,6 +190,7 @@ impl Bench {
             stats: Arc::default(),
             shutdown: CancellationToken::new(),
             last_version: false,
+            from: None,
         }
     }
 
@@ -234,11 +236,13 @@ impl Bench {
     pub fn train(&self) -> Result<(), TrainerError> {
         let options = TrainerOptions {
             coordinator: String::new(),
+            token: Default::default(),
             run: String::new(),
             stream: self.home(),
             dir: self.dir.path().join("trainer"),
             name: "trainer".into(),
             last_version: self.last_version,
+            from: self.from.clone(),
             registry: toy::registry(),
         };
         let patience = Patience {

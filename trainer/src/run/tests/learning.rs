@@ -1,7 +1,7 @@
 //! A trainer that nobody disturbs: what it learns, and how its run ends.
 
 use ludus_games::Game;
-use ludus_players::weight_file::WeightFile;
+use ludus_players::weight_file::{Digest, WeightFile};
 use ludus_proto::v1::GameBatch;
 
 use super::bench::{Bench, worst_error};
@@ -46,6 +46,32 @@ fn the_same_seed_and_games_give_the_same_weights() {
         bench.found().checkpoint.students
     };
     assert_eq!(weights(), weights());
+}
+
+#[test]
+fn a_run_begins_with_the_weights_it_is_given_and_they_must_fit_it() {
+    let first_version = |bench: &Bench| {
+        bench.accept(0..300);
+        bench.stop_run();
+        bench.train().unwrap();
+        WeightFile::from_bytes(&bench.office.lock().unwrap().versions[0], "v1").unwrap()
+    };
+    let learnt = {
+        let bench = Bench::new();
+        first_version(&bench);
+        WeightFile::from_bytes(bench.office.lock().unwrap().versions.last().unwrap(), "last").unwrap()
+    };
+    let first = first_version(&Bench { from: Some(learnt.clone()), ..Bench::new() });
+    assert_eq!(first.networks, learnt.networks);
+    assert_eq!((first.card.version, first.card.counters["games"]), (1, 0));
+    assert_eq!(first.card.parent, Digest::of(&learnt.to_bytes().unwrap()).to_string());
+
+    let mut wider = Bench { from: Some(learnt), ..Bench::new() };
+    wider.config.network.hidden = 9;
+    let error = wider.train().unwrap_err().to_string();
+    assert!(error.contains("cannot be where run first begins") && error.contains("network.hidden"), "{error}");
+    assert!(error.contains("12-8-1") && error.contains("12-9-1"), "{error}");
+    assert!(wider.office.lock().unwrap().versions.is_empty());
 }
 
 #[test]
