@@ -29,6 +29,37 @@ impl Inputs {
     }
 }
 
+impl Inputs {
+    /// All of them.
+    pub fn all(&self) -> Terms<'_> {
+        Terms { indices: &self.indices, values: &self.values }
+    }
+
+    /// Those with an index below `index`, and the others.
+    pub fn split(&self, index: usize) -> (Terms<'_>, Terms<'_>) {
+        let below = self.indices.partition_point(|&found| usize::from(found) < index);
+        let ((first, others), (values, other_values)) =
+            (self.indices.split_at(below), self.values.split_at(below));
+        (Terms { indices: first, values }, Terms { indices: others, values: other_values })
+    }
+
+    /// Replaces the content.
+    pub fn copy(&mut self, terms: Terms<'_>) {
+        self.clear();
+        self.indices.extend_from_slice(terms.indices);
+        self.values.extend_from_slice(terms.values);
+    }
+}
+
+/// Some non-zero inputs of one position, in ascending order of their index.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Terms<'a> {
+    /// Index of each.
+    pub indices: &'a [u16],
+    /// Its value, parallel to `indices`.
+    pub values: &'a [f32],
+}
+
 /// A named, versioned way to turn positions of a game into network inputs, together with the classes of positions that
 /// have a network each. The name goes into every weight file: changing anything means a new name.
 pub trait InputSet<G: Game>: Send + Sync {
@@ -42,6 +73,12 @@ pub trait InputSet<G: Game>: Send + Sync {
     fn class(&self, state: &G::State) -> Option<usize>;
     /// Replaces the content of `inputs` by those of `state`, which is of class `class`.
     fn write(&self, class: usize, state: &G::State, inputs: &mut Inputs);
+    /// How many inputs, from the first on, the positions after the plays of one roll mostly have in common: as a play
+    /// leaves the opponent's checkers where they are unless it hits, those that tell of the side on roll alone. Their part
+    /// of the network is then computed once for several positions; what comes out is the same. By default none.
+    fn shared(&self, _class: usize) -> usize {
+        0
+    }
     /// The chances of a position that needs no network because they are known, such as from a bear-off database. They are
     /// in order and nothing that can no longer happen has a chance. No network is asked about such a position, and none
     /// learns it; it is an exact target for the positions before it. By default none is known. Finished positions do not

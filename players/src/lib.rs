@@ -14,6 +14,7 @@ pub mod backgammon;
 pub mod benchmark;
 pub mod decisions;
 pub mod dice;
+mod distinct;
 pub mod game_arena;
 pub mod input_set;
 pub mod lessons;

@@ -9,6 +9,7 @@ use ludus_games::{Chances, Game, Luck, Plays};
 use ludus_proto::v1::GameRecord;
 
 use crate::dice;
+use crate::distinct::Distinct;
 use crate::player::{Evaluator, best_play};
 
 /// Every roll of a position fanned out: its plays, their judgements and the best of them. Keeps its memory, so that
@@ -16,8 +17,12 @@ use crate::player::{Evaluator, best_play};
 #[derive(Debug)]
 pub struct Fan<G: Game> {
     plays: Vec<Plays<G>>,
-    /// The after-positions of all rolls, one roll behind the other; parallel to `judged`.
-    positions: Vec<G::State>,
+    /// The after-positions of all rolls. Different rolls often lead to the same one, which is judged once.
+    distinct: Distinct<G::State>,
+    distinct_judged: Vec<G::Chances>,
+    /// The place in `distinct` of each after-position, one roll behind the other.
+    places: Vec<usize>,
+    /// The judgement of each, parallel to `places`.
     judged: Vec<G::Chances>,
     /// Where the after-positions of each roll begin, and where the last ones end.
     starts: Vec<usize>,
@@ -33,7 +38,9 @@ impl<G: Game> Default for Fan<G> {
     fn default() -> Self {
         Fan {
             plays: Vec::new(),
-            positions: Vec::new(),
+            distinct: Distinct::default(),
+            distinct_judged: Vec::new(),
+            places: Vec::new(),
             judged: Vec::new(),
             starts: Vec::new(),
             best: Vec::new(),
@@ -55,15 +62,18 @@ impl<G: Game> Fan<G> {
         if self.plays.len() < rolls.len() {
             self.plays.resize_with(rolls.len(), Plays::new);
         }
-        self.positions.clear();
+        self.distinct.clear();
+        self.places.clear();
         self.starts.clear();
         for ((roll, _), plays) in rolls.iter().zip(&mut self.plays) {
             game.plays(state, *roll, plays);
-            self.starts.push(self.positions.len());
-            self.positions.extend_from_slice(&plays.after);
+            self.starts.push(self.places.len());
+            self.places.extend(plays.after.iter().map(|after| self.distinct.place(after)));
         }
-        self.starts.push(self.positions.len());
-        evaluator.judge(&self.positions, &mut self.judged);
+        self.starts.push(self.places.len());
+        evaluator.judge(self.distinct.positions(), &mut self.distinct_judged);
+        self.judged.clear();
+        self.judged.extend(self.places.iter().map(|place| self.distinct_judged[*place]));
 
         self.best.clear();
         for ends in self.starts.windows(2) {
@@ -348,6 +358,37 @@ mod tests {
         let mean = (0..21).map(|i| ways(i) * values[i]).sum::<f64>() / 36.0;
         for (i, value) in values.iter().enumerate() {
             assert!((fan.points()[i] - (value - mean)).abs() < 1e-6);
+        }
+    }
+
+    /// Counts what it is asked.
+    struct Counting(Vec<usize>);
+
+    impl Evaluator<Backgammon> for Counting {
+        fn judge(
+            &mut self,
+            positions: &[<Backgammon as Game>::State],
+            chances: &mut Vec<<Backgammon as Game>::Chances>,
+        ) {
+            let different: std::collections::HashSet<_> = positions.iter().collect();
+            assert_eq!(different.len(), positions.len());
+            self.0.push(positions.len());
+            Pips.judge(positions, chances);
+        }
+    }
+
+    #[test]
+    fn a_position_that_several_rolls_lead_to_is_judged_once() {
+        let mut counting = Counting(Vec::new());
+        let start = Backgammon.start();
+        let fan = fan(Backgammon, &start, 1, &mut counting);
+        let plays: usize = (0..fan.rolls()).map(|roll| fan.plays(roll).len()).sum();
+        assert_eq!(counting.0.len(), 1);
+        assert!(counting.0[0] < plays, "{} positions after {plays} plays", counting.0[0]);
+        for roll in 0..fan.rolls() {
+            let mut judged = Vec::new();
+            Pips.judge(&fan.plays(roll).after, &mut judged);
+            assert_eq!(fan.judged(roll), judged);
         }
     }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use ludus_games::{Chances, Game};
 
 use crate::input_set::{InputSet, Inputs};
-use crate::network::{Kernel, Network};
+use crate::network::{Kernel, Network, Sums};
 use crate::player::Evaluator;
 use crate::weight_file::{WeightFile, WeightFileError, WeightProblem};
 
@@ -22,6 +22,15 @@ pub struct NetEvaluator<G: Game> {
     kernel: Kernel,
     /// The inputs of the position at hand, kept for their memory.
     active: Inputs,
+    /// What the last position of each class began with.
+    beginnings: Vec<Beginning>,
+}
+
+/// The first inputs of a position and what they add up to.
+#[derive(Clone, Debug, Default)]
+struct Beginning {
+    inputs: Inputs,
+    sums: Sums,
 }
 
 impl<G: Game> NetEvaluator<G> {
@@ -35,8 +44,15 @@ impl<G: Game> NetEvaluator<G> {
         known: &[Arc<dyn InputSet<G>>],
     ) -> Result<Self, WeightFileError> {
         let inputs = fitting(weights, known).map_err(|problem| problem.at(weights.card.label()))?;
-        let networks = weights.networks.iter().map(Network::new).collect();
-        Ok(NetEvaluator { game, inputs, networks, kernel: Kernel::best(), active: Inputs::default() })
+        let networks: Arc<[Network]> = weights.networks.iter().map(Network::new).collect();
+        let kernel = Kernel::best();
+        let begin = |network| {
+            let mut beginning = Beginning::default();
+            kernel.start(network, beginning.inputs.all(), &mut beginning.sums);
+            beginning
+        };
+        let beginnings = networks.iter().map(begin).collect();
+        Ok(NetEvaluator { game, inputs, networks, kernel, active: Inputs::default(), beginnings })
     }
 
     /// The same evaluator with another kernel: slower, with the same results.
@@ -62,7 +78,13 @@ impl<G: Game> NetEvaluator<G> {
         };
         self.inputs.write(class, state, &mut self.active);
         let mut chances = G::Chances::default();
-        self.kernel.forward(&self.networks[class], &self.active, chances.as_mut());
+        let (network, beginning) = (&self.networks[class], &mut self.beginnings[class]);
+        let (first, rest) = self.active.split(self.inputs.shared(class));
+        if beginning.inputs.all() != first {
+            beginning.inputs.copy(first);
+            self.kernel.start(network, first, &mut beginning.sums);
+        }
+        self.kernel.finish(network, &beginning.sums, rest, chances.as_mut());
         self.inputs.possible(class, state, chances.ordered())
     }
 }

@@ -92,6 +92,10 @@ impl InputSet<Backgammon> for Player35 {
         });
     }
 
+    fn shared(&self, _: usize) -> usize {
+        SIDE
+    }
+
     fn known(&self, position: &Position) -> Option<BackgammonChances> {
         bearoff::known(position)
     }

@@ -204,7 +204,8 @@ pub(super) fn digest(set: &impl InputSet<Backgammon>) -> u64 {
     digest
 }
 
-/// Checks that networks on an input set judge the same, to the bit, on every kernel.
+/// Checks that networks on an input set judge the same, to the bit, on every kernel and in every batch, and that the
+/// inputs that several positions may share tell of the side on roll alone.
 pub(super) fn check_kernels(set: impl InputSet<Backgammon> + 'static) {
     let card = Card {
         game: Backgammon::NAME.to_owned(),
@@ -221,7 +222,31 @@ pub(super) fn check_kernels(set: impl InputSet<Backgammon> + 'static) {
     let shapes: Vec<Shape> = set.classes().iter().enumerate().map(shape).collect();
     let weights = WeightFile::fresh(card, &shapes, 3).unwrap();
     let known: [Arc<dyn InputSet<Backgammon>>; 1] = [Arc::new(set)];
-    let positions: Vec<Position> = varied().into_iter().step_by(5).collect();
+    // Neighbours often have a side in common, as after the plays of one roll, and then are of the same class or are not.
+    let varied = varied();
+    let mut positions: Vec<Position> = varied.iter().copied().step_by(5).collect();
+    for (position, another) in varied.iter().zip(varied.iter().skip(7)).step_by(6) {
+        let joined = Position::new(*position.own(), *another.other());
+        positions.push(*position);
+        positions.extend(joined.ok().filter(|joined| joined.payoff().is_none()));
+    }
+    let mut shared = 0;
+    for pair in positions.windows(2).filter(|pair| pair[0].own() == pair[1].own()) {
+        let set = &known[0];
+        let inputs = [&pair[0], &pair[1]].map(|position| {
+            let mut inputs = Inputs::default();
+            let class = set.class(position).unwrap();
+            set.write(class, position, &mut inputs);
+            (class, inputs)
+        });
+        let [(class, one), (other_class, other)] = &inputs;
+        if class == other_class {
+            let end = set.shared(*class);
+            assert_eq!(one.split(end).0, other.split(end).0, "{pair:?}");
+            shared += 1;
+        }
+    }
+    assert!(shared > 100, "only {shared} pairs share their inputs");
     let judged = Kernel::available().into_iter().map(|kernel| {
         let mut evaluator = NetEvaluator::new(Backgammon, &weights, &known).unwrap().with_kernel(kernel);
         let mut chances = Vec::new();
@@ -230,4 +255,11 @@ pub(super) fn check_kernels(set: impl InputSet<Backgammon> + 'static) {
     });
     let judged: Vec<_> = judged.collect();
     assert!(judged.iter().all(|bits| *bits == judged[0]));
+    // Each by an evaluator that has seen nothing before it.
+    let fresh = NetEvaluator::new(Backgammon, &weights, &known).unwrap();
+    for (position, judged) in positions.iter().zip(&judged[0]) {
+        let mut chances = Vec::new();
+        fresh.clone().judge(std::slice::from_ref(position), &mut chances);
+        assert_eq!(chances[0].0.map(f32::to_bits), *judged, "{position:?}");
+    }
 }

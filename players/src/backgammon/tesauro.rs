@@ -78,6 +78,10 @@ impl InputSet<Backgammon> for Tesauro198 {
         inputs.values.truncate(found.len);
     }
 
+    fn shared(&self, _: usize) -> usize {
+        SIDE
+    }
+
     fn possible(&self, class: usize, position: &Position, chances: BackgammonChances) -> BackgammonChances {
         possible(PositionClass::ALL[class], position, chances)
     }

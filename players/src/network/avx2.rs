@@ -3,10 +3,9 @@
 use std::arch::x86_64::*;
 use std::mem::transmute;
 
-use super::forward::forward;
+use super::Block;
+use super::forward::Task;
 use super::lanes::Lanes;
-use super::{Block, Network};
-use crate::input_set::Inputs;
 
 /// Proof that this processor has AVX2 and FMA.
 #[derive(Clone, Copy, Debug)]
@@ -18,14 +17,14 @@ impl Avx2 {
         (is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma")).then_some(Avx2(()))
     }
 
-    /// [`forward`] with the instructions enabled.
-    pub(super) fn forward(self, network: &Network, inputs: &Inputs, hidden: &mut [Block]) -> Block {
+    /// Runs a task with the instructions enabled.
+    pub(super) fn run<T: Task>(self, task: T) -> T::Result {
         #[target_feature(enable = "avx2,fma")]
-        fn enabled(lanes: Avx2, network: &Network, inputs: &Inputs, hidden: &mut [Block]) -> Block {
-            forward(lanes, network, inputs, hidden)
+        fn enabled<T: Task>(lanes: Avx2, task: T) -> T::Result {
+            task.run(lanes)
         }
         // SAFETY: `self` proves that the processor has the instructions.
-        unsafe { enabled(self, network, inputs, hidden) }
+        unsafe { enabled(self, task) }
     }
 }
 

@@ -3,10 +3,9 @@
 use std::arch::x86_64::*;
 use std::mem::transmute;
 
-use super::forward::{MAX_TILE, forward};
+use super::Block;
+use super::forward::{MAX_TILE, Task};
 use super::lanes::Lanes;
-use super::{Block, Network};
-use crate::input_set::Inputs;
 
 /// Proof that this processor has AVX-512 (foundation) and AVX.
 #[derive(Clone, Copy, Debug)]
@@ -18,14 +17,14 @@ impl Avx512 {
         (is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx")).then_some(Avx512(()))
     }
 
-    /// [`forward`] with the instructions enabled.
-    pub(super) fn forward(self, network: &Network, inputs: &Inputs, hidden: &mut [Block]) -> Block {
+    /// Runs a task with the instructions enabled.
+    pub(super) fn run<T: Task>(self, task: T) -> T::Result {
         #[target_feature(enable = "avx512f,avx")]
-        fn enabled(lanes: Avx512, network: &Network, inputs: &Inputs, hidden: &mut [Block]) -> Block {
-            forward(lanes, network, inputs, hidden)
+        fn enabled<T: Task>(lanes: Avx512, task: T) -> T::Result {
+            task.run(lanes)
         }
         // SAFETY: `self` proves that the processor has the instructions.
-        unsafe { enabled(self, network, inputs, hidden) }
+        unsafe { enabled(self, task) }
     }
 }
 

@@ -5,35 +5,90 @@
 
 use super::lanes::Lanes;
 use super::{Block, Network};
-use crate::input_set::Inputs;
+use crate::input_set::Terms;
 
 /// Largest number of blocks of hidden units that are summed at a time.
 pub(super) const MAX_TILE: usize = 8;
 /// Outputs that are summed at a time: few enough for the registers of every processor.
 const OUTPUT_TILE: usize = 6;
 
-/// Computes the outputs of `network`, one a lane. `hidden` is memory for the hidden units, one block each. The indices
-/// of the inputs are within the network.
+/// Something to compute, on whatever processor.
+pub(super) trait Task {
+    /// What comes out.
+    type Result;
+    /// Computes it. Implementors inline it, so that it is compiled with the processor's instructions.
+    fn run<L: Lanes>(self, lanes: L) -> Self::Result;
+}
+
+/// Adds inputs to the sums of the hidden units.
+pub(super) struct Add<'a> {
+    /// The network, which has all of the inputs.
+    pub network: &'a Network,
+    /// The sums so far, a block each.
+    pub from: &'a [Block],
+    /// The inputs to add.
+    pub terms: Terms<'a>,
+    /// Where the sums go.
+    pub to: &'a mut [Block],
+}
+
+impl Task for Add<'_> {
+    type Result = ();
+
+    #[inline(always)]
+    fn run<L: Lanes>(self, lanes: L) {
+        add(lanes, self.network, self.from, self.terms, self.to);
+    }
+}
+
+/// Adds the last inputs and computes the outputs, one a lane.
+pub(super) struct Finish<'a>(pub Add<'a>);
+
+impl Task for Finish<'_> {
+    type Result = Block;
+
+    #[inline(always)]
+    fn run<L: Lanes>(self, lanes: L) -> Block {
+        let Finish(Add { network, from, terms, to }) = self;
+        add(lanes, network, from, terms, to);
+        outputs(lanes, network, to)
+    }
+}
+
 #[inline(always)]
-pub(super) fn forward<L: Lanes>(lanes: L, network: &Network, inputs: &Inputs, hidden: &mut [Block]) -> Block {
+fn add<L: Lanes>(lanes: L, network: &Network, from: &[Block], terms: Terms<'_>, to: &mut [Block]) {
+    let mut most = 0;
+    for &index in terms.indices {
+        most = index.max(most);
+    }
+    let Network { inputs, blocks, .. } = *network;
+    assert!(terms.indices.is_empty() || usize::from(most) < inputs, "input {most} of a network of {inputs}");
+    assert!(network.hidden_weight.len() == inputs * blocks && from.len() == blocks && to.len() == blocks);
     let mut first = 0;
     while first < network.blocks {
         let rest = network.blocks - first;
         // Equal tiles: 9 blocks go as 5 and 4 rather than as 6 and 3.
         let tile = rest.div_ceil(rest.div_ceil(L::TILE));
         match tile {
-            1 => hidden_units::<L, 1>(lanes, network, inputs, first, hidden),
-            2 => hidden_units::<L, 2>(lanes, network, inputs, first, hidden),
-            3 => hidden_units::<L, 3>(lanes, network, inputs, first, hidden),
-            4 => hidden_units::<L, 4>(lanes, network, inputs, first, hidden),
-            5 => hidden_units::<L, 5>(lanes, network, inputs, first, hidden),
-            6 => hidden_units::<L, 6>(lanes, network, inputs, first, hidden),
-            7 => hidden_units::<L, 7>(lanes, network, inputs, first, hidden),
-            _ => hidden_units::<L, MAX_TILE>(lanes, network, inputs, first, hidden),
+            1 => add_to_tile::<L, 1>(lanes, network, from, terms, first, to),
+            2 => add_to_tile::<L, 2>(lanes, network, from, terms, first, to),
+            3 => add_to_tile::<L, 3>(lanes, network, from, terms, first, to),
+            4 => add_to_tile::<L, 4>(lanes, network, from, terms, first, to),
+            5 => add_to_tile::<L, 5>(lanes, network, from, terms, first, to),
+            6 => add_to_tile::<L, 6>(lanes, network, from, terms, first, to),
+            7 => add_to_tile::<L, 7>(lanes, network, from, terms, first, to),
+            _ => add_to_tile::<L, MAX_TILE>(lanes, network, from, terms, first, to),
         }
         first += tile;
     }
+}
 
+/// Computes the outputs from the sums of the hidden units, which become the hidden units.
+#[inline(always)]
+fn outputs<L: Lanes>(lanes: L, network: &Network, hidden: &mut [Block]) -> Block {
+    for units in hidden.iter_mut() {
+        lanes.store(sigmoid(lanes, lanes.load(units)), units);
+    }
     let mut sums = Block::default();
     let mut first = 0;
     while first < network.outputs {
@@ -52,30 +107,34 @@ pub(super) fn forward<L: Lanes>(lanes: L, network: &Network, inputs: &Inputs, hi
     sums
 }
 
-/// Computes the `N` blocks of hidden units from `first` on.
+/// Adds inputs to the `N` blocks of sums from `first` on.
 #[inline(always)]
-fn hidden_units<L: Lanes, const N: usize>(
+fn add_to_tile<L: Lanes, const N: usize>(
     lanes: L,
     network: &Network,
-    inputs: &Inputs,
+    from: &[Block],
+    terms: Terms<'_>,
     first: usize,
-    hidden: &mut [Block],
+    to: &mut [Block],
 ) {
     let blocks = network.blocks;
     let mut units = [lanes.splat(0.0); N];
-    for (unit, bias) in units.iter_mut().zip(&network.hidden_bias[first..first + N]) {
-        *unit = lanes.load(bias);
+    for (unit, from) in units.iter_mut().zip(&from[first..first + N]) {
+        *unit = lanes.load(from);
     }
-    for (&index, &value) in inputs.indices.iter().zip(&inputs.values) {
+    let weights = &network.hidden_weight[..];
+    for (&index, &value) in terms.indices.iter().zip(terms.values) {
         let start = usize::from(index) * blocks + first;
-        let row = &network.hidden_weight[start..start + N];
+        // SAFETY: `add` has checked that the weights have a row of `blocks` for every index, and that `from` has as many
+        // blocks, of which the tile has just been read. (Checking each row takes half as long as adding it.)
+        let row = unsafe { weights.get_unchecked(start..start + N) };
         let value = lanes.splat(value);
         for (unit, weight) in units.iter_mut().zip(row) {
             *unit = lanes.fma(lanes.load(weight), value, *unit);
         }
     }
-    for (unit, out) in units.iter().zip(&mut hidden[first..first + N]) {
-        lanes.store(sigmoid(lanes, *unit), out);
+    for (unit, to) in units.iter().zip(&mut to[first..first + N]) {
+        lanes.store(*unit, to);
     }
 }
 

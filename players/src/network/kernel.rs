@@ -1,8 +1,9 @@
 //! The choice of a kernel by what the processor can do.
 
+use super::forward::{Add, Finish, Task};
 use super::scalar::Scalar;
-use super::{Block, Network, forward};
-use crate::input_set::Inputs;
+use super::{Block, Network};
+use crate::input_set::{Inputs, Terms};
 
 /// Computes networks with the instructions of one kind of processor. Which one makes no difference to the result, bit for
 /// bit, only to the speed.
@@ -71,39 +72,68 @@ impl Kernel {
     /// # Panics
     /// If an input is not one of the network's, or `outputs` has another length than the network has outputs.
     pub fn forward(&mut self, network: &Network, inputs: &Inputs, outputs: &mut [f32]) {
-        if self.hidden.len() < network.blocks {
-            self.hidden.resize(network.blocks, Block::default());
+        self.compute(network, &network.hidden_bias, inputs.all(), outputs);
+    }
+
+    /// Adds up the first inputs of a position, from which [`Kernel::finish`] goes on.
+    ///
+    /// # Panics
+    /// If an input is not one of the network's.
+    pub fn start(&self, network: &Network, first: Terms<'_>, sums: &mut Sums) {
+        sums.0.resize(network.blocks, Block::default());
+        self.run(Add { network, from: &network.hidden_bias, terms: first, to: &mut sums.0 });
+    }
+
+    /// Computes the outputs of `network` for a position, given the sums over its first inputs and the others. They are
+    /// those of [`Kernel::forward`] to the bit, as the inputs are added in the same order.
+    ///
+    /// # Panics
+    /// As [`Kernel::forward`], or if the sums are those of a network of another size.
+    pub fn finish(&mut self, network: &Network, sums: &Sums, rest: Terms<'_>, outputs: &mut [f32]) {
+        assert_eq!(sums.0.len(), network.blocks, "sums of another network");
+        self.compute(network, &sums.0, rest, outputs);
+    }
+
+    fn compute(&mut self, network: &Network, from: &[Block], terms: Terms<'_>, outputs: &mut [f32]) {
+        let mut hidden = std::mem::take(&mut self.hidden);
+        if hidden.len() < network.blocks {
+            hidden.resize(network.blocks, Block::default());
         }
-        let hidden = &mut self.hidden[..network.blocks];
-        let all = match self.path {
-            Path::Scalar(lanes) => forward::forward(lanes, network, inputs, hidden),
-            #[cfg(target_arch = "x86_64")]
-            Path::Avx2(lanes) => lanes.forward(network, inputs, hidden),
-            #[cfg(target_arch = "x86_64")]
-            Path::Avx512(lanes) => lanes.forward(network, inputs, hidden),
-            #[cfg(target_arch = "aarch64")]
-            Path::Neon(lanes) => lanes.forward(network, inputs, hidden),
-        };
+        let all = self.run(Finish(Add { network, from, terms, to: &mut hidden[..network.blocks] }));
+        self.hidden = hidden;
         outputs.copy_from_slice(&all.0[..network.outputs]);
+    }
+
+    fn run<T: Task>(&self, task: T) -> T::Result {
+        match self.path {
+            Path::Scalar(lanes) => task.run(lanes),
+            #[cfg(target_arch = "x86_64")]
+            Path::Avx2(lanes) => lanes.run(task),
+            #[cfg(target_arch = "x86_64")]
+            Path::Avx512(lanes) => lanes.run(task),
+            #[cfg(target_arch = "aarch64")]
+            Path::Neon(lanes) => lanes.run(task),
+        }
     }
 
     /// The sigmoid of sixteen numbers, as the kernel computes it.
     #[cfg(test)]
     pub(super) fn sigmoid(&self, x: Block) -> Block {
         use super::lanes::Lanes;
-        fn apply<L: Lanes>(lanes: L, x: Block) -> Block {
-            let mut result = x;
-            lanes.store(forward::sigmoid(lanes, lanes.load(&x)), &mut result);
-            result
+        struct Sigmoid(Block);
+        impl Task for Sigmoid {
+            type Result = Block;
+            #[inline(always)]
+            fn run<L: Lanes>(self, lanes: L) -> Block {
+                let mut result = self.0;
+                lanes.store(super::forward::sigmoid(lanes, lanes.load(&self.0)), &mut result);
+                result
+            }
         }
-        match self.path {
-            Path::Scalar(lanes) => apply(lanes, x),
-            #[cfg(target_arch = "x86_64")]
-            Path::Avx2(lanes) => apply(lanes, x),
-            #[cfg(target_arch = "x86_64")]
-            Path::Avx512(lanes) => apply(lanes, x),
-            #[cfg(target_arch = "aarch64")]
-            Path::Neon(lanes) => apply(lanes, x),
-        }
+        self.run(Sigmoid(x))
     }
 }
+
+/// What the first inputs of a position add up to in each hidden unit, the bias included.
+#[derive(Clone, Debug, Default)]
+pub struct Sums(Vec<Block>);

@@ -7,7 +7,8 @@
 //! **The same bits everywhere.** Every kernel does the same IEEE operations in the same order, so a game can be replayed
 //! on another machine from its number and the hashes of the weights:
 //!
-//! - hidden unit: the bias, then each non-zero input in ascending order by fused multiply-add;
+//! - hidden unit: the bias, then each non-zero input in ascending order by fused multiply-add (so that positions which
+//!   begin with the same inputs can share these sums: [`Sums`]);
 //! - sigmoid: a polynomial of our own (`forward`), no library's `exp`;
 //! - output: lane `i` of sixteen adds up the hidden units `i, i + 16, i + 32, ...` by fused multiply-add from zero;
 //!   the lanes are added in a fixed tree (`i` and `i + 8`, then 4, 2, 1), then the bias, then the sigmoid.
@@ -23,7 +24,7 @@ mod lanes;
 mod neon;
 mod scalar;
 
-pub use kernel::Kernel;
+pub use kernel::{Kernel, Sums};
 
 use crate::weight_file::{ClassWeights, MAX_OUTPUTS};
 

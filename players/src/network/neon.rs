@@ -3,10 +3,9 @@
 use std::arch::aarch64::*;
 use std::mem::transmute;
 
-use super::forward::forward;
+use super::Block;
+use super::forward::Task;
 use super::lanes::Lanes;
-use super::{Block, Network};
-use crate::input_set::Inputs;
 
 /// Proof that this processor has NEON, which every 64-bit ARM that runs Rust's standard library has.
 #[derive(Clone, Copy, Debug)]
@@ -18,14 +17,14 @@ impl Neon {
         std::arch::is_aarch64_feature_detected!("neon").then_some(Neon(()))
     }
 
-    /// [`forward`] with the instructions enabled.
-    pub(super) fn forward(self, network: &Network, inputs: &Inputs, hidden: &mut [Block]) -> Block {
+    /// Runs a task with the instructions enabled.
+    pub(super) fn run<T: Task>(self, task: T) -> T::Result {
         #[target_feature(enable = "neon")]
-        fn enabled(lanes: Neon, network: &Network, inputs: &Inputs, hidden: &mut [Block]) -> Block {
-            forward(lanes, network, inputs, hidden)
+        fn enabled<T: Task>(lanes: Neon, task: T) -> T::Result {
+            task.run(lanes)
         }
         // SAFETY: `self` proves that the processor has the instructions.
-        unsafe { enabled(self, network, inputs, hidden) }
+        unsafe { enabled(self, task) }
     }
 }
 

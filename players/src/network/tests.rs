@@ -3,7 +3,7 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 
 use super::*;
-use crate::input_set::Inputs;
+use crate::input_set::{Inputs, Terms};
 use crate::weight_file::{Card, Shape, WeightFile};
 
 /// A number in [-1, 1).
@@ -117,6 +117,35 @@ fn huge_weights_saturate_and_stay_finite_and_equal() {
     for mut kernel in Kernel::available() {
         assert_eq!(bits(&outputs(&mut kernel, &network, &inputs)), bits(&scalar), "{}", kernel.name());
     }
+}
+
+#[test]
+fn a_position_may_be_computed_in_two_parts() {
+    let network = Network::new(&weights(60, 170, 5, 2.0, 4));
+    let inputs = inputs(60, 0.5, 4);
+    for mut kernel in Kernel::available() {
+        let whole = outputs(&mut kernel, &network, &inputs);
+        let (mut sums, mut parts) = (Sums::default(), vec![f32::NAN; 5]);
+        for index in 0..=61 {
+            let (first, rest) = inputs.split(index);
+            assert!(first.indices.iter().all(|&found| usize::from(found) < index));
+            assert_eq!([first.indices, rest.indices].concat(), inputs.indices);
+            assert_eq!([first.values, rest.values].concat(), inputs.values);
+            kernel.start(&network, first, &mut sums);
+            kernel.finish(&network, &sums, rest, &mut parts);
+            assert_eq!(bits(&parts), bits(&whole), "{} at {index}", kernel.name());
+        }
+    }
+}
+
+#[test]
+#[should_panic(expected = "sums of another network")]
+fn sums_of_another_network_are_refused() {
+    let (large, small) =
+        (Network::new(&weights(30, 90, 5, 2.0, 1)), Network::new(&weights(30, 20, 3, 2.0, 2)));
+    let (mut kernel, mut sums) = (Kernel::best(), Sums::default());
+    kernel.start(&large, Terms::default(), &mut sums);
+    kernel.finish(&small, &sums, Terms::default(), &mut [0.0; 3]);
 }
 
 #[test]

@@ -111,6 +111,13 @@ impl InputSet<Backgammon> for Ludus1 {
         }
     }
 
+    fn shared(&self, class: usize) -> usize {
+        match PositionClass::ALL[class] {
+            PositionClass::Race => race::SIDE,
+            _ => SIDE,
+        }
+    }
+
     fn known(&self, position: &Position) -> Option<BackgammonChances> {
         bearoff::known(position)
     }

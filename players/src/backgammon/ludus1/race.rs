@@ -13,7 +13,7 @@ pub(super) const WIDTH: usize =
 const _: () = assert!(2 * (CHECKERS as usize + 1 + SUMS + 2 + 2 + 2) + 1 + 2 + 2 <= found::MOST);
 
 /// Inputs of one side.
-const SIDE: usize = SLOTS + OFF + SUMS + ROLLS.units();
+pub(super) const SIDE: usize = SLOTS + OFF + SUMS + ROLLS.units();
 /// First input of both sides together.
 const JOINT: usize = 2 * SIDE;
 /// Numbers of checkers borne off that have an input.
