@@ -88,7 +88,8 @@ pub struct Quantiles {
     pub max: f64,
 }
 
-/// The configuration of the runs: self-play and nothing else, and no trainer to wait for.
+/// The configuration of the runs: self-play and nothing else, no trainer to wait for, and no audit, which would find out
+/// who made the plays.
 const CONFIG: &str = "\
 [self_play]
 explore = 0.0
@@ -101,24 +102,26 @@ limit_pairs = 1
 share = 0.0
 [leases]
 backlog_games = 1000000000
+[audit]
+share = 0.0
 ";
 
 /// Asks for all loads in turn, and hands each outcome to `report`.
 pub async fn run(fleet: &Fleet, pool_file: &Path, mut report: impl FnMut(&Outcome)) -> Result<()> {
     let channel = stub::endpoint(&fleet.coordinator)?.connect().await.context("no coordinator")?;
-    let mut pool: Option<Arc<Pool>> = None;
+    let mut pool: Option<Pool> = None;
     for &load in &fleet.loads {
         let run = open_run(&channel).await?;
         let lease = first_lease(fleet).await?;
-        let games = match pool.take().filter(|pool| pool.fits(&lease)) {
-            Some(pool) => pool,
-            None => {
-                let (file, count) = (pool_file.to_owned(), fleet.games);
-                Arc::new(tokio::task::spawn_blocking(move || Pool::at(&file, &lease, count)).await??)
-            }
+        let mut games = match pool.take().filter(|pool| pool.fits(&lease)) {
+            Some(games) => games,
+            None => Pool::at(pool_file, &lease, fleet.games)?,
         };
+        games.sign(&lease);
+        let games = Arc::new(games);
         report(&measure(fleet, load, &games).await?);
-        pool = Some(games);
+        // All workers have ended.
+        pool = Arc::into_inner(games);
         AdminServiceClient::new(channel.clone()).stop_run(StopRunRequest { run }).await?;
     }
     Ok(())
@@ -132,6 +135,7 @@ async fn open_run(channel: &Channel) -> Result<String> {
     let join = JoinRequest { run: run.clone(), trainer: "fleet".into() };
     let fence = trainer.join(join).await?.into_inner().fence;
     let mut version = samples::fresh(&*samples::arena()?, "tesauro-198", 1)?;
+    version.card.run.clone_from(&run);
     version.card.version = 1;
     let weights = version.to_bytes()?;
     let publish = PublishRequest { run: run.clone(), fence, weights, progress: Some(Default::default()) };

@@ -7,9 +7,8 @@ use std::thread;
 
 use anyhow::{Context, Result};
 use ludus_games::Backgammon;
-use ludus_players::arena::Arena;
 use ludus_players::record::digest;
-use ludus_proto::v1::{GameBatch, GameRecord, Lease, PlayerRef, Series};
+use ludus_proto::v1::{GameBatch, GameRecord, Lease, Series};
 use prost::Message;
 
 use crate::samples;
@@ -17,37 +16,41 @@ use crate::samples;
 /// Games 0, 1, 2, ... of a series.
 pub struct Pool {
     series: Series,
-    players: Vec<PlayerRef>,
     games: Vec<GameRecord>,
 }
 
 impl Pool {
     /// The games that leases like this one ask for: from `file` if it has them, otherwise played and kept there.
     ///
-    /// PubEval makes the plays, at a small part of a network's cost; the record names the players of the lease. To the
-    /// coordinator, which checks dice, rules and results, they are as good as any, and they are of the usual length.
+    /// PubEval makes the plays, at a small part of a network's cost. To the coordinator, which checks dice, rules and results,
+    /// they are as good as those of the version that plays, and they are of the usual length.
     pub fn at(file: &Path, lease: &Lease, count: u64) -> Result<Pool> {
         let series = lease.series.context("a lease without a series")?;
         if let Ok(bytes) = fs::read(file) {
             let kept =
                 GameBatch::decode(&bytes[..]).with_context(|| format!("{} is damaged", file.display()))?;
-            let pool = Pool::from(kept);
+            let pool = Pool { series: kept.series.unwrap_or_default(), games: kept.games };
             if pool.fits(lease) && pool.games.len() as u64 >= count {
                 return Ok(pool);
             }
         }
         eprintln!("playing {count} games to hand in later ...");
-        let games = play(&series, &lease.players, count)?;
-        let kept =
-            GameBatch { series: Some(series), players: lease.players.clone(), games, ..GameBatch::default() };
+        let games = play(&series, count)?;
+        let kept = GameBatch { series: Some(series), games, ..GameBatch::default() };
         fs::write(file, kept.encode_to_vec()).with_context(|| format!("cannot write {}", file.display()))?;
-        Ok(Pool::from(kept))
+        Ok(Pool { series, games: kept.games })
     }
 
-    /// Whether a lease asks for these games. The number of the series may be another.
+    /// Whether a lease asks for these games. The number of its series may be another.
     pub fn fits(&self, lease: &Lease) -> bool {
-        let series = lease.series.map(|series| Series { id: self.series.id, ..series });
-        series == Some(self.series) && lease.players == self.players
+        lease.series.map(|series| Series { id: self.series.id, ..series }) == Some(self.series)
+    }
+
+    /// Names the players of a lease in all records, as their digests do.
+    pub fn sign(&mut self, lease: &Lease) {
+        for game in &mut self.games {
+            game.digest = digest::<Backgammon>(&self.series, &lease.players, game);
+        }
     }
 
     /// The game of this number.
@@ -56,19 +59,15 @@ impl Pool {
     }
 }
 
-impl From<GameBatch> for Pool {
-    fn from(batch: GameBatch) -> Pool {
-        Pool { series: batch.series.unwrap_or_default(), players: batch.players, games: batch.games }
-    }
-}
-
 /// Plays the first games of a series, on all cores.
-fn play(series: &Series, players: &[PlayerRef], count: u64) -> Result<Vec<GameRecord>> {
+fn play(series: &Series, count: u64) -> Result<Vec<GameRecord>> {
     /// Games that a thread takes at once.
     const PIECE: u64 = 500;
     let arena = samples::arena()?;
+    let seat = samples::baseline("pubeval");
     let next = AtomicU64::new(0);
     let work = || -> Result<Vec<GameRecord>> {
+        let mut table = arena.table(series, [&seat, &seat])?;
         let mut games = Vec::new();
         loop {
             let first = next.fetch_add(PIECE, Ordering::Relaxed);
@@ -76,7 +75,7 @@ fn play(series: &Series, players: &[PlayerRef], count: u64) -> Result<Vec<GameRe
                 return Ok(games);
             }
             for number in first..count.min(first + PIECE) {
-                games.push(game(&*arena, series, players, number)?);
+                games.push(table.play(number)?);
             }
         }
     };
@@ -88,11 +87,4 @@ fn play(series: &Series, players: &[PlayerRef], count: u64) -> Result<Vec<GameRe
     })?;
     games.sort_by_key(|game| game.number);
     Ok(games)
-}
-
-fn game(arena: &dyn Arena, series: &Series, players: &[PlayerRef], number: u64) -> Result<GameRecord> {
-    let seat = samples::baseline("pubeval");
-    let mut game = arena.table(series, [&seat, &seat])?.play(number)?;
-    game.digest = digest::<Backgammon>(series, players, &game);
-    Ok(game)
 }
