@@ -82,7 +82,10 @@ pub fn measure(seats: [&Seating; 2], rounds: u32, duration: Duration) -> Result<
     let equal = seats[0].player_ref() == seats[1].player_ref();
     let mut tallies = Vec::new();
     for way in Way::ALL {
-        tallies.push((way, arena.table(&way.series(equal), seats)?, Tally::default()));
+        let mut table = arena.table(&way.series(equal), seats)?;
+        // The first game makes what is made once, such as the bear-off database.
+        table.play(0)?;
+        tallies.push((way, table, Tally::default()));
     }
     for _ in 0..rounds {
         for (way, table, tally) in &mut tallies {
