@@ -1,13 +1,18 @@
 //! Italian draughts.
 //!
 //! [`Board`] holds the pieces and knows the plays, [`Position`] adds whose turn it is and what the draw rules must remember.
+//! [`PdnGame`] is a game as text, [`perft`] counts plays.
 
 mod board;
 mod captures;
 mod notation;
+mod pdn;
+mod perft;
 mod position;
 
 pub use board::{Board, BoardError, Play};
+pub use pdn::{IllegalPlay, PdnError, PdnGame, PdnResult};
+pub use perft::{Counted, perft};
 pub use position::Position;
 
 use crate::{Game, NotationError, Plays, WinLoss};

@@ -33,6 +33,12 @@ impl Position {
         self.white_acts
     }
 
+    /// The boards since the last man's move or capture, oldest first, each seen by the side that acted; the present one is not
+    /// among them.
+    pub fn since(&self) -> &[Board] {
+        &self.since
+    }
+
     /// Plies since the last man's move or capture.
     pub fn quiet_plies(&self) -> usize {
         self.since.len()

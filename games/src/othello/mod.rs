@@ -1,12 +1,21 @@
 //! Othello, by the rules of the World Othello Federation.
 //!
-//! [`Position`] is the board, [`Play`] a placed disc or a pass, [`read_transcript`] a whole game.
+//! [`Position`] is the board, [`Play`] a placed disc or a pass, [`Line`] a legal game. Games are read and written as
+//! transcripts ([`read_transcript`]), GGF ([`GgfGame`]) and WTHOR ([`WthorFile`]); [`perft`] counts plays.
 
+mod ggf;
+mod line;
 mod notation;
+mod perft;
 mod position;
+mod wthor;
 
+pub use ggf::{GgfError, GgfGame};
+pub use line::{Line, LineError};
 pub use notation::{read_transcript, write_transcript};
+pub use perft::perft;
 pub use position::{Play, Position, Square};
+pub use wthor::{WthorError, WthorFile, WthorGame};
 
 use crate::{Game, NotationError, Plays, WinLoss};
 

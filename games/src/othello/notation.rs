@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use super::line::Line;
 use super::{Play, Position, Square};
 use crate::NotationError;
 
@@ -88,36 +89,17 @@ impl FromStr for Position {
 /// Reads a game from the start, such as `f5d6c3`: squares one after the other, blanks between them do not count, forced
 /// passes written (`pa`) or left out. The plays returned hold every pass.
 pub fn read_transcript(text: &str) -> Result<Vec<Play>, NotationError> {
-    let mut state = Position::START;
-    let mut plays = Vec::new();
+    let mut line = Line::default();
     let signs: Vec<char> = text.chars().filter(|c| !c.is_whitespace()).collect();
     for (i, pair) in signs.chunks(2).enumerate() {
+        let pair: String = pair.iter().collect();
         let error = |reason: &str| {
-            let pair: String = pair.iter().collect();
             NotationError::new(text, "transcript", format!("move {}, {pair}: {reason}", i + 1))
         };
-        let play: Play =
-            pair.iter().collect::<String>().parse().map_err(|_| error("expected a square such as f5"))?;
-        let can_move = state.moves().next().is_some();
-        if !can_move {
-            if state.is_over() {
-                return Err(error("the game is over"));
-            }
-            plays.push(Play::Pass);
-            state = state.after(Play::Pass);
-            if play == Play::Pass {
-                continue;
-            }
-        }
-        match play {
-            Play::At(square) if state.moves().any(|legal| legal == square) => {}
-            Play::At(_) => return Err(error("it is not legal")),
-            Play::Pass => return Err(error("there is a square to play")),
-        }
-        plays.push(play);
-        state = state.after(play);
+        let play: Play = pair.parse().map_err(|_| error("expected a square such as f5"))?;
+        line.push(play).map_err(|problem| error(&problem.to_string()))?;
     }
-    Ok(plays)
+    Ok(line.plays().to_vec())
 }
 
 /// Writes a game as `f5d6c3`, without its passes.

@@ -15,7 +15,7 @@ impl Square {
         self.0
     }
 
-    const fn bit(self) -> u64 {
+    pub(super) const fn bit(self) -> u64 {
         1 << self.0
     }
 }
@@ -92,7 +92,8 @@ impl Position {
         }
     }
 
-    fn move_bits(&self) -> u64 {
+    /// The squares the side to act can play, as bits.
+    pub fn move_bits(&self) -> u64 {
         let empty = !(self.own | self.other);
         let mut moves = 0;
         for direction in DIRECTIONS {
