@@ -40,6 +40,11 @@ pub enum Command {
     Run(commands::run::Action),
     /// List the versions of a run
     Versions(commands::versions::Args),
+    /// Show whose games versions may have learnt from
+    Lineage(commands::lineage::Args),
+    /// Make, list and revoke the tokens of those who talk to a coordinator
+    #[command(subcommand)]
+    Token(commands::token::Action),
     /// Check what was decided about versions
     #[command(subcommand)]
     Gate(commands::gate::Action),
@@ -79,6 +84,8 @@ impl Command {
             Command::Trainer(args) => commands::trainer::run(args),
             Command::Run(action) => commands::run::run(action),
             Command::Versions(args) => commands::versions::run(args),
+            Command::Lineage(args) => commands::lineage::run(args),
+            Command::Token(action) => commands::token::run(action),
             Command::Gate(action) => commands::gate::run(action),
             Command::Weights(action) => commands::weights::run(action),
             Command::Config(action) => commands::config::run(action),

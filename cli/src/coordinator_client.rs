@@ -5,11 +5,13 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use ludus_players::weight_file::Digest;
+use ludus_proto::Bearer;
 use ludus_proto::v1::admin_service_client::AdminServiceClient;
 use ludus_proto::v1::trainer_service_client::TrainerServiceClient;
 use ludus_proto::v1::worker_service_client::WorkerServiceClient;
 use ludus_proto::v1::*;
 use tokio::runtime::Runtime;
+use tonic::service::interceptor::InterceptedService;
 use tonic::transport::{Channel, Endpoint};
 use tonic::{Code, Response, Status};
 
@@ -21,13 +23,13 @@ const ANSWER: Duration = Duration::from_secs(15);
 /// A coordinator at the other end of a connection. Its calls wait for the answer.
 pub struct CoordinatorClient {
     url: String,
-    channel: Channel,
+    channel: InterceptedService<Channel, Bearer>,
     runtime: Runtime,
 }
 
 impl CoordinatorClient {
-    /// Connects at the first call. `address` is a URL, or host and port.
-    pub fn new(address: &str) -> Result<Self> {
+    /// Connects at the first call, and shows `token` with each. `address` is a URL, or host and port.
+    pub fn new(address: &str, token: Bearer) -> Result<Self> {
         let url = if address.contains("://") { address.to_owned() } else { format!("http://{address}") };
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let endpoint = Endpoint::from_shared(url.clone()).with_context(|| {
@@ -35,7 +37,7 @@ impl CoordinatorClient {
         })?;
         let channel = {
             let _within = runtime.enter();
-            endpoint.connect_timeout(Duration::from_secs(5)).connect_lazy()
+            InterceptedService::new(endpoint.connect_timeout(Duration::from_secs(5)).connect_lazy(), token)
         };
         Ok(CoordinatorClient { url, channel, runtime })
     }
@@ -62,6 +64,30 @@ impl CoordinatorClient {
 
     pub fn stop_run(&self, run: &str) -> Result<()> {
         self.ask(self.admin().stop_run(StopRunRequest { run: run.into() })).map(drop)
+    }
+
+    /// Whose games the versions of a run may have learnt from, oldest first.
+    pub fn lineage(&self, run: &str) -> Result<Vec<VersionLineage>> {
+        Ok(self.ask(self.admin().show_lineage(ShowLineageRequest { run: run.into() }))?.versions)
+    }
+
+    /// Makes a token and gives its secret.
+    pub fn create_token(&self, name: &str, role: &str) -> Result<String> {
+        let request = CreateTokenRequest { name: name.into(), role: role.into() };
+        Ok(self.ask(self.admin().create_token(request))?.secret)
+    }
+
+    /// Every token, oldest first.
+    pub fn tokens(&self) -> Result<Vec<TokenInfo>> {
+        Ok(self.ask(self.admin().list_tokens(ListTokensRequest {}))?.tokens)
+    }
+
+    pub fn revoke_token(&self, name: &str) -> Result<()> {
+        self.ask(self.admin().revoke_token(RevokeTokenRequest { name: name.into() })).map(drop)
+    }
+
+    pub fn lift_token(&self, name: &str) -> Result<()> {
+        self.ask(self.admin().lift_token(LiftTokenRequest { name: name.into() })).map(drop)
     }
 
     /// Takes the training role of a run.
@@ -92,11 +118,11 @@ impl CoordinatorClient {
         Ok(bytes)
     }
 
-    fn trainer(&self) -> TrainerServiceClient<Channel> {
+    fn trainer(&self) -> TrainerServiceClient<InterceptedService<Channel, Bearer>> {
         TrainerServiceClient::new(self.channel.clone())
     }
 
-    fn admin(&self) -> AdminServiceClient<Channel> {
+    fn admin(&self) -> AdminServiceClient<InterceptedService<Channel, Bearer>> {
         AdminServiceClient::new(self.channel.clone())
     }
 

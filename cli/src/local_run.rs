@@ -1,15 +1,17 @@
 //! Finding a run: at a coordinator, in a folder, or the last one on this machine.
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow};
-use ludus_coordinator::{Coordinator, CoordinatorError, CoordinatorOptions, Records};
+use ludus_coordinator::{Coordinator, CoordinatorError, CoordinatorOptions, Records, Role};
 use ludus_players::arena::Registry;
 use ludus_players::weight_file::Digest;
-use ludus_proto::v1::{RunStatus, VersionInfo};
+use ludus_proto::v1::{RunStatus, TokenInfo, VersionInfo, VersionLineage};
 use ludus_stream::StreamHome;
 
 use crate::coordinator_client::CoordinatorClient;
+use crate::token::{self, TokenArgs};
 
 /// Where to look for a run.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -20,6 +22,8 @@ pub struct RunPlace {
     /// Folder of a local run, running or not [default: the last one on this machine]
     #[arg(long, value_name = "DIR")]
     pub dir: Option<PathBuf>,
+    #[command(flatten)]
+    pub token: TokenArgs,
 }
 
 /// Runs that can be read.
@@ -42,7 +46,7 @@ impl RunPlace {
     /// The runs there, to be read.
     pub fn read(&self) -> Result<Runs> {
         match &self.coordinator {
-            Some(url) => Ok(Runs::Served(CoordinatorClient::new(url)?)),
+            Some(url) => Ok(Runs::Served(CoordinatorClient::new(url, self.token.bearer()?)?)),
             None => Ok(Runs::Kept(Records::open(&self.folder()?)?)),
         }
     }
@@ -50,11 +54,19 @@ impl RunPlace {
     /// The runs there, to be changed: through the coordinator that is using the folder, if one is.
     pub fn change(&self) -> Result<Rule> {
         if let Some(url) = &self.coordinator {
-            return Ok(Rule::Served(CoordinatorClient::new(url)?));
+            return Ok(Rule::Served(CoordinatorClient::new(url, self.token.bearer()?)?));
+        }
+        // Looked at first, because opening would begin a new state in an empty folder.
+        Records::open(&self.folder()?)?;
+        self.change_or_begin()
+    }
+
+    /// The same, where a folder in which nothing was begun yet will do.
+    pub fn change_or_begin(&self) -> Result<Rule> {
+        if let Some(url) = &self.coordinator {
+            return Ok(Rule::Served(CoordinatorClient::new(url, self.token.bearer()?)?));
         }
         let dir = self.folder()?;
-        // Looked at first, because opening would begin a new state in an empty folder.
-        Records::open(&dir)?;
         let options = CoordinatorOptions {
             stream: StreamHome::Local { folder: dir.clone() },
             registry: Registry::standard(),
@@ -70,7 +82,10 @@ impl RunPlace {
                         dir.display()
                     )
                 })?;
-                Ok(Rule::Served(CoordinatorClient::new(address.trim())?))
+                // Whoever may read the folder may do everything with what is in it.
+                let key = std::fs::read_to_string(dir.join(KEY))
+                    .with_context(|| format!("the coordinator's key, {}", dir.join(KEY).display()))?;
+                Ok(Rule::Served(CoordinatorClient::new(address.trim(), token::read(KEY, &key)?)?))
             }
             Err(error) => Err(error.into()),
         }
@@ -124,6 +139,14 @@ impl Runs {
         }
     }
 
+    /// Whose games the versions of a run may have learnt from, oldest first.
+    pub fn lineage(&self, run: &str) -> Result<Vec<VersionLineage>> {
+        match self {
+            Runs::Served(client) => client.lineage(run),
+            Runs::Kept(records) => Ok(records.lineage(run)?),
+        }
+    }
+
     /// The bytes of a version's weight file, verified.
     pub fn weights(&self, version: &VersionInfo) -> Result<(Digest, Vec<u8>)> {
         let number = version.version;
@@ -159,6 +182,38 @@ impl Rule {
         match self {
             Rule::Served(client) => client.stop_run(name),
             Rule::Kept(coordinator) => Ok(coordinator.stop_run(name)?),
+        }
+    }
+
+    /// Makes a token and gives its secret.
+    pub fn create_token(&self, name: &str, role: Role) -> Result<String> {
+        match self {
+            Rule::Served(client) => client.create_token(name, &role.to_string()),
+            Rule::Kept(coordinator) => Ok(coordinator.create_token(name, role)?),
+        }
+    }
+
+    /// Every token, oldest first.
+    pub fn tokens(&self) -> Result<Vec<TokenInfo>> {
+        match self {
+            Rule::Served(client) => client.tokens(),
+            Rule::Kept(coordinator) => Ok(coordinator.tokens()?),
+        }
+    }
+
+    /// Ends a token for good.
+    pub fn revoke_token(&self, name: &str) -> Result<()> {
+        match self {
+            Rule::Served(client) => client.revoke_token(name),
+            Rule::Kept(coordinator) => Ok(coordinator.revoke_token(name)?),
+        }
+    }
+
+    /// Lets a suspended or quarantined token in again.
+    pub fn lift_token(&self, name: &str) -> Result<()> {
+        match self {
+            Rule::Served(client) => client.lift_token(name),
+            Rule::Kept(coordinator) => Ok(coordinator.lift_token(name)?),
         }
     }
 }
@@ -217,29 +272,48 @@ impl std::str::FromStr for Which {
 
 /// File in the folder of a running coordinator that holds its address.
 const ADDRESS: &str = "address";
+/// File beside it that only its owner can read, with what opens every door of that coordinator as long as it runs.
+const KEY: &str = "key";
 
 /// The note that a coordinator serves a folder at an address; taken away when it goes.
 pub struct Served {
-    note: PathBuf,
+    notes: [PathBuf; 2],
 }
 
 impl Served {
     /// Notes it, and that this is the last run on this machine. Neither is worth failing for.
-    pub fn note(dir: &Path, url: &str) -> Self {
-        let note = dir.join(ADDRESS);
-        let noted = std::fs::write(&note, format!("{url}\n")).and_then(|()| remember(dir));
+    pub fn note(dir: &Path, url: &str, key: &str) -> Self {
+        let notes = [dir.join(ADDRESS), dir.join(KEY)];
+        let noted = std::fs::write(&notes[0], format!("{url}\n"))
+            .and_then(|()| write_secret(&notes[1], key))
+            .and_then(|()| remember(dir));
         if let Err(error) = noted {
             tracing::warn!(%error, "commands without --dir or --coordinator will not find this run");
         }
-        Served { note }
+        Served { notes }
     }
 }
 
 impl Drop for Served {
     fn drop(&mut self) {
         // If it stays, it is overwritten by the next coordinator and unread until then.
-        let _ = std::fs::remove_file(&self.note);
+        for note in &self.notes {
+            let _ = std::fs::remove_file(note);
+        }
     }
+}
+
+/// Writes a file that nobody but its owner can read, not even for a moment.
+fn write_secret(path: &Path, secret: &str) -> std::io::Result<()> {
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    let mut options = std::fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)?.write_all(format!("{secret}\n").as_bytes())
 }
 
 fn remember(dir: &Path) -> std::io::Result<()> {

@@ -18,6 +18,7 @@ mod players;
 mod report;
 mod roles;
 mod signals;
+mod token;
 
 use clap::Parser;
 

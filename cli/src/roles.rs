@@ -6,6 +6,7 @@ use std::time::Duration;
 use anyhow::{Result, bail};
 use ludus_coordinator::{Coordinator, CoordinatorOptions};
 use ludus_players::arena::Registry;
+use ludus_proto::Bearer;
 use ludus_stream::StreamHome;
 use tokio::runtime::Runtime;
 
@@ -47,6 +48,11 @@ pub async fn coordinator(dir: &Path, stream: &StreamHome, insecure: bool) -> Res
         }
         _ => Ok(coordinator),
     }
+}
+
+/// What opens every door of a coordinator in this process.
+pub fn house_bearer(coordinator: &Coordinator) -> Bearer {
+    Bearer::new(coordinator.house_token()).unwrap_or_default()
 }
 
 /// Reads a number of threads. More than any machine has would only bring this one down.

@@ -12,19 +12,31 @@ use crate::phases::{self, LEARNING};
 use crate::roster::Portion;
 use crate::series::{gate_players, self_players};
 use crate::store::write::Writer;
+use crate::tokens::Caller;
 use crate::turns::{Offer, Work};
 
 /// How long a worker waits that finds nothing to do.
 const WAIT_MILLISECONDS: u32 = 500;
+/// Most games that a worker may say it plays.
+const MOST_PLAYABLE: usize = 1000;
 /// Share of the learning games' time for games of earlier phases that got lost, where their kind has none of its own
 /// any more. They are few.
 const LOST_SHARE: f64 = 0.05;
 
 impl Shared {
     /// Games for a worker, or why there are none.
-    pub(crate) fn acquire(&self, request: &AcquireRequest, now: Millis) -> Result<Answer, CoordinatorError> {
+    pub(crate) fn acquire(
+        &self,
+        caller: Caller,
+        request: &AcquireRequest,
+        now: Millis,
+    ) -> Result<Answer, CoordinatorError> {
         check_worker_name(&request.worker)?;
+        if request.games.len() > MOST_PLAYABLE {
+            return Err(CoordinatorError::Request(format!("a worker plays at most {MOST_PLAYABLE} games")));
+        }
         let mut state = self.lock()?;
+        state.book().tokens.still_stands(caller)?;
         state.roster.greet(&request.worker, now);
         let (offers, why_not) = offers(state.book(), request, now)?;
         for offer in state.turns.order(offers) {
@@ -36,6 +48,7 @@ impl Shared {
                 // SQLite's integers have a sign.
                 token: rand::random::<u64>() >> 1,
                 holder: request.worker.clone(),
+                owner: caller.token(),
                 since: now,
                 deadline: now + Millis::from(leases.ttl_seconds) * 1000,
             };
@@ -50,9 +63,11 @@ impl Shared {
     }
 
     /// Takes a lease back from the worker that holds it.
-    pub(crate) fn release(&self, request: &ReleaseRequest) -> Result<(), CoordinatorError> {
+    pub(crate) fn release(&self, caller: Caller, request: &ReleaseRequest) -> Result<(), CoordinatorError> {
         let mut state = self.lock()?;
-        let holds = |series: &Series| series.book.blocks().contains_key(&request.lease_id);
+        let holds = |series: &Series| {
+            series.book.blocks().get(&request.lease_id).is_some_and(|block| block.is_open_to(caller.token()))
+        };
         if !state.book().runs.values().flat_map(Run::series).any(holds) {
             return Ok(());
         }

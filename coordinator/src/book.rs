@@ -10,6 +10,7 @@ use ludus_proto::v1::{GateStatus, PlayerRef, Progress, Series as SeriesSettings,
 
 use crate::gate::{Gate, Prefix};
 use crate::leases::{Accounting, LeaseId, SeriesBook};
+use crate::tokens::Tokens;
 
 /// Identifies a run in this folder; people use its name.
 pub(crate) type RunId = i64;
@@ -33,6 +34,8 @@ pub(crate) struct Book {
     pub posted: u64,
     /// Refused games that belong to no run, by reason.
     pub strays: BTreeMap<String, u64>,
+    /// Who may do what.
+    pub tokens: Tokens,
 }
 
 /// One training effort.
@@ -70,6 +73,8 @@ pub(crate) struct Run {
     pub decided: BTreeMap<u64, GateStatus>,
     /// Refused games, by reason.
     pub refusals: BTreeMap<String, u64>,
+    /// What came of audits, by result.
+    pub audits: BTreeMap<String, u64>,
 }
 
 /// A series and its book.
@@ -151,7 +156,7 @@ impl Run {
 
     /// Accepted games that the trainer has neither trained on nor dropped for their age.
     pub(crate) fn backlog(&self) -> u64 {
-        self.accepted().saturating_sub(self.progress.games + self.progress.expired)
+        self.accepted().saturating_sub(self.progress.games.saturating_add(self.progress.expired))
     }
 
     /// Every series that may have blocks out.

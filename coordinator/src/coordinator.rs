@@ -1,6 +1,7 @@
 //! The coordinator and what programs do with it; what workers and trainers do with it is in the modules named after
 //! their requests.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -8,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use ludus_config::RunConfig;
 use ludus_players::arena::{Arena, Registry};
 use ludus_players::weight_file::Digest;
-use ludus_proto::v1::{Progress, RunStatus, VersionInfo};
+use ludus_proto::v1::{Progress, RunStatus, VersionInfo, VersionLineage};
 use ludus_stream::StreamHome;
 use tokio::sync::Notify;
 
@@ -17,7 +18,7 @@ use crate::book::Run;
 use crate::state::State;
 use crate::store::write::EndReason;
 use crate::store::{Folder, WeightFolder};
-use crate::{clock, condition, gatekeeper, phases, status};
+use crate::{clock, condition, gatekeeper, lineage, phases, status, tokens};
 
 /// What a coordinator needs to know.
 #[derive(Clone)]
@@ -28,7 +29,7 @@ pub struct CoordinatorOptions {
     pub stream: StreamHome,
     /// The games it can host.
     pub registry: Registry,
-    /// Whether it may be reached from other machines although nobody has to show who he is.
+    /// Whether it may be reached from other machines although there are no tokens, so nobody has to show who he is.
     pub insecure: bool,
 }
 
@@ -46,6 +47,12 @@ pub(crate) struct Shared {
     pub outbox_bell: Notify,
     /// Rung when a gate may have begun.
     pub gate_bell: Notify,
+    /// Rung when a game waits for its audit.
+    pub audit_bell: Notify,
+    /// Opens every door; see [`Coordinator::house_token`].
+    pub house: String,
+    /// Requests that got no answer since the start, by reason.
+    pub refused_requests: Mutex<BTreeMap<&'static str, u64>>,
     /// Why accepted games do not reach their streams, while they do not.
     pub stream_trouble: Mutex<Option<String>>,
     state: Mutex<State>,
@@ -63,6 +70,9 @@ impl Coordinator {
             weights: folder.weights(),
             outbox_bell: Notify::new(),
             gate_bell: Notify::new(),
+            audit_bell: Notify::new(),
+            house: tokens::new_secret(),
+            refused_requests: Mutex::default(),
             stream_trouble: Mutex::new(None),
             state: Mutex::new(state),
             _lock: lock,
@@ -109,6 +119,13 @@ impl Coordinator {
         let state = self.shared.lock()?;
         let run = status::find(state.book(), run)?;
         Ok(run.versions.iter().map(|version| status::version(run, version)).collect())
+    }
+
+    /// Whose games the versions of a run may have learnt from, oldest first; with an empty name of the newest run.
+    pub fn lineage(&self, run: &str) -> Result<Vec<VersionLineage>, CoordinatorError> {
+        let state = self.shared.lock()?;
+        let run = status::find(state.book(), run)?;
+        state.query(|connection| lineage::of_run(connection, state.book(), run))
     }
 
     /// The bytes of the weight file with this sum, checked.
@@ -174,9 +191,7 @@ impl Shared {
             config.network.inputs = arena.input_sets().first().copied().unwrap_or_default().to_owned();
         }
         check_settings(&config, arena)?;
-        if !config.gate.benchmark.is_empty() {
-            config.gate.benchmark = condition::checked_file(&config.gate.benchmark, arena)?;
-        }
+        config.gate.benchmark = condition::checked_benchmark(&config.gate.benchmark, arena)?;
         Ok(config)
     }
 
@@ -213,6 +228,7 @@ impl Shared {
             past_matches: Vec::new(),
             decided: Default::default(),
             refusals: Default::default(),
+            audits: Default::default(),
         };
         state.step(|book, writer| {
             writer.new_run(&run)?;

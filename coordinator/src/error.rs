@@ -83,7 +83,7 @@ pub enum CoordinatorError {
     Settings(String),
     /// The benchmark file of a run's gates.
     #[error(
-        "the benchmark {file} of `gate.benchmark` cannot be used ({reason}): name a .bm file that the coordinator can read, or none"
+        "the benchmark {file} of `gate.benchmark` cannot be used ({reason}): name a .bm file that the coordinator can read, shipped, or none"
     )]
     Benchmark {
         /// The file.
@@ -210,11 +210,29 @@ pub enum CoordinatorError {
     },
     /// Anybody could reach the coordinator.
     #[error(
-        "{address} can be reached from other machines and there are no tokens yet: listen on 127.0.0.1, or say --insecure on a network you trust"
+        "{address} can be reached from other machines and there are no tokens yet: make one with `ludus token create \
+         NAME --role worker --dir DIR`, listen on 127.0.0.1, or say --insecure on a network you trust"
     )]
     BeyondLoopback {
         /// The address.
         address: SocketAddr,
+    },
+    /// Somebody at the door.
+    #[error(transparent)]
+    Unadmitted(#[from] crate::tokens::Unadmitted),
+    /// No such token.
+    #[error("there is no token {name}; the tokens are: {known}")]
+    NoToken {
+        /// What was asked for.
+        name: String,
+        /// The tokens there are.
+        known: String,
+    },
+    /// The name is taken, be it by a token that was revoked: what it did stays known by it.
+    #[error("there is or was a token {name} already: choose another name")]
+    TokenExists {
+        /// The name.
+        name: String,
     },
     /// The coordinator is going down.
     #[error("the coordinator is shutting down: try again when it is back")]

@@ -41,6 +41,8 @@ pub struct Block<P> {
     pub issue: Issue,
     /// How many games were missing when it was issued last.
     pub asked: u32,
+    /// Who it was issued to, each once, the latest last.
+    owners: Vec<i64>,
     done: Bitmap,
 }
 
@@ -51,6 +53,8 @@ pub struct Issue {
     pub token: u64,
     /// Name of the worker.
     pub holder: String,
+    /// Who answers for it; 0 when nobody had to say who he is.
+    pub owner: i64,
     /// When it was issued.
     pub since: Millis,
     /// From then on the block may be issued again; 0 when the worker gave it back.
@@ -147,6 +151,8 @@ impl<P> SeriesBook<P> {
         }
         let now = issue.since;
         let (&id, block) = self.blocks.iter_mut().find(|(_, block)| block.is_free(now))?;
+        block.owners.retain(|&owner| owner != issue.owner);
+        block.owners.push(issue.owner);
         block.issue = issue;
         block.asked = block.undone();
         Some(id)
@@ -157,7 +163,9 @@ impl<P> SeriesBook<P> {
         if self.ended || count == 0 {
             return false;
         }
-        let block = Block { first: self.next, count, players, issue, asked: count, done: Bitmap::new(count) };
+        let owners = vec![issue.owner];
+        let block =
+            Block { first: self.next, count, players, issue, asked: count, owners, done: Bitmap::new(count) };
         self.next += u64::from(count);
         let previous = self.blocks.insert(id, block);
         debug_assert!(previous.is_none(), "lease ids are used once");
@@ -222,6 +230,16 @@ impl<P> SeriesBook<P> {
         }
     }
 
+    /// Takes every block back that `owner` holds now. Gives their leases.
+    pub fn dispossess(&mut self, owner: i64) -> Vec<LeaseId> {
+        let held = self.blocks.iter_mut().filter(|(_, block)| block.issue.owner == owner);
+        let taken = held.map(|(&id, block)| {
+            block.issue.deadline = 0;
+            id
+        });
+        taken.collect()
+    }
+
     /// Ends the series: what was issued and not taken is void. The blocks stay, so that late games are recognised.
     pub fn end(&mut self) {
         self.void += self.accounting().leased;
@@ -251,9 +269,21 @@ impl<P> Block<P> {
         issue: Issue,
         asked: u32,
         done: Vec<u8>,
+        owners: Vec<i64>,
     ) -> Option<Self> {
         let fits = done.len() == (count as usize).div_ceil(8);
-        fits.then_some(Block { first, count, players, issue, asked, done: Bitmap(done) })
+        fits.then_some(Block { first, count, players, issue, asked, owners, done: Bitmap(done) })
+    }
+
+    /// Who it was issued to, each once, the latest last.
+    pub fn owners(&self) -> &[i64] {
+        &self.owners
+    }
+
+    /// Whether `owner` may hand in games of this block: it was issued to it at some time, or to somebody who did not have
+    /// to say who he is.
+    pub fn is_open_to(&self, owner: i64) -> bool {
+        self.owners.is_empty() || self.owners.contains(&0) || self.owners.contains(&owner)
     }
 
     /// Numbers that were handed in, ascending.
@@ -329,7 +359,7 @@ mod tests {
     use super::*;
 
     fn issue(token: u64, since: Millis, deadline: Millis) -> Issue {
-        Issue { token, holder: "w".into(), since, deadline }
+        Issue { token, holder: "w".into(), owner: 0, since, deadline }
     }
 
     #[test]
@@ -395,6 +425,21 @@ mod tests {
         book.extend(1, 10, 130);
         let deadlines: Vec<Millis> = book.blocks().values().map(|block| block.issue.deadline).collect();
         assert_eq!(deadlines, vec![130, 20]);
+    }
+
+    #[test]
+    fn a_block_is_open_to_all_it_was_issued_to_and_to_nobody_else() {
+        let of = |owner, since| Issue { owner, ..issue(10 + since, since, since + 100) };
+        let mut book = SeriesBook::default();
+        book.issue(1, 2, (), of(5, 0));
+        assert!(book.blocks()[&1].is_open_to(5) && !book.blocks()[&1].is_open_to(6));
+        assert!(book.dispossess(6).is_empty());
+        assert_eq!(book.dispossess(5), vec![1]);
+        assert_eq!(book.reissue(of(6, 1)), Some(1), "free at once");
+        assert_eq!(book.reissue(of(5, 200)), Some(1));
+        assert_eq!(book.blocks()[&1].owners(), [6, 5]);
+        assert!(book.blocks()[&1].is_open_to(6) && !book.blocks()[&1].is_open_to(7));
+        assert!(book.dispossess(6).is_empty(), "it is no longer his");
     }
 
     #[test]

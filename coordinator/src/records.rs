@@ -3,13 +3,13 @@
 use std::path::Path;
 
 use ludus_players::weight_file::Digest;
-use ludus_proto::v1::{RunStatus, VersionInfo};
+use ludus_proto::v1::{RunStatus, VersionInfo, VersionLineage};
 
 use crate::CoordinatorError;
 use crate::book::Book;
-use crate::status;
-use crate::store::{Folder, gate_logs, load};
+use crate::store::{Folder, database_failed, gate_logs, load};
 use crate::verdict_check::{self, VerdictCheck};
+use crate::{lineage, status};
 
 /// The runs of a data folder as they were when it was opened. Reads only, and needs no lock.
 #[derive(Debug)]
@@ -40,6 +40,14 @@ impl Records {
     pub fn versions(&self, run: &str) -> Result<Vec<VersionInfo>, CoordinatorError> {
         let run = status::find(&self.book, run)?;
         Ok(run.versions.iter().map(|version| status::version(run, version)).collect())
+    }
+
+    /// Whose games the versions of a run may have learnt from, oldest first.
+    pub fn lineage(&self, run: &str) -> Result<Vec<VersionLineage>, CoordinatorError> {
+        let run = status::find(&self.book, run)?;
+        let connection = self.folder.read_database()?;
+        let lineage = lineage::of_run(&connection, &self.book, run);
+        lineage.map_err(|source| database_failed(&self.folder.database(), source))
     }
 
     /// The bytes of the weight file with this sum, checked.

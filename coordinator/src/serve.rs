@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::serve::ListenerExt;
+use axum::middleware;
 use ludus_proto::v1::admin_service_server::AdminServiceServer;
 use ludus_proto::v1::trainer_service_server::TrainerServiceServer;
 use ludus_proto::v1::worker_service_server::WorkerServiceServer;
@@ -14,17 +14,20 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 use tonic::service::Routes;
 
+use crate::connections::Limits;
+use crate::door::door;
 use crate::services::Services;
 use crate::training::MOST_WEIGHTS;
-use crate::{Coordinator, CoordinatorError};
+use crate::{Coordinator, CoordinatorError, connections};
 
 /// Longest message of a worker, in bytes: a submission of a thousand games or more.
 const MOST_GAMES_BYTES: usize = 16 << 20;
-/// How long a shutdown waits for requests under way.
+/// How long a shutdown waits for what was taken to reach the stream.
 const GRACE: Duration = Duration::from_secs(5);
 
 impl Coordinator {
-    /// A listener at `address`, refused when it could be reached from other machines and `insecure` was not given.
+    /// A listener at `address`, refused when it could be reached from other machines, there are no tokens, and `insecure`
+    /// was not given.
     pub async fn bind(&self, address: SocketAddr) -> Result<TcpListener, CoordinatorError> {
         self.check_reach(address)?;
         TcpListener::bind(address).await.map_err(|source| match source.kind() {
@@ -50,22 +53,14 @@ impl Coordinator {
         tasks.spawn(Arc::clone(&self.shared).run_outbox(streams, stop_outbox.clone()));
         tasks.spawn(Arc::clone(&self.shared).run_conditions(shutdown.clone()));
 
-        let listener = listener.tap_io(|connection| {
-            // Answers are small and waited for.
-            if let Err(error) = connection.set_nodelay(true) {
-                tracing::debug!("a connection stays slow: {error}");
-            }
+        let audits = Arc::clone(&self.shared).start_audits(shutdown.clone());
+        tasks.spawn(async move {
+            // It ends with the game it is playing; without a thread it has ended already.
+            let _ = audits.await;
         });
-        let server = axum::serve(listener, self.router())
-            .with_graceful_shutdown(shutdown.clone().cancelled_owned())
-            .into_future();
-        let served = tokio::select! {
-            served = server => served.map_err(CoordinatorError::Server),
-            () = async { shutdown.cancelled().await; tokio::time::sleep(GRACE).await } => {
-                tracing::info!("connections that were still open are cut");
-                Ok(())
-            }
-        };
+
+        let refused = |reason| self.shared.refused_request(reason);
+        connections::serve(listener, self.router(), Limits::default(), shutdown, refused).await;
         stop_outbox.cancel();
         let rest = async {
             while let Some(ended) = tasks.join_next().await {
@@ -77,7 +72,7 @@ impl Coordinator {
         if tokio::time::timeout(GRACE, rest).await.is_err() {
             tracing::warn!("accepted games stay in the outbox until the next start");
         }
-        served
+        Ok(())
     }
 
     fn router(&self) -> axum::Router {
@@ -88,11 +83,13 @@ impl Coordinator {
         let admin = AdminServiceServer::new(services).max_decoding_message_size(1 << 20);
         let grpc = Routes::new(worker).add_service(trainer).add_service(admin).prepare().into_axum_router();
         // Two routers with a fallback each cannot be merged; the one of the HTTP side stays.
-        crate::http::router(Arc::new(self.clone())).merge(grpc.reset_fallback())
+        let rooms = crate::http::router(Arc::new(self.clone())).merge(grpc.reset_fallback());
+        rooms.layer(middleware::from_fn_with_state(Arc::clone(&self.shared), door))
     }
 
     fn check_reach(&self, address: SocketAddr) -> Result<(), CoordinatorError> {
-        if address.ip().is_loopback() || self.shared.options.insecure {
+        let guarded = self.shared.lock()?.book().tokens.required();
+        if address.ip().is_loopback() || guarded || self.shared.options.insecure {
             return Ok(());
         }
         Err(CoordinatorError::BeyondLoopback { address })

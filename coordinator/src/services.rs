@@ -7,17 +7,20 @@ use ludus_proto::v1::admin_service_server::AdminService;
 use ludus_proto::v1::trainer_service_server::TrainerService;
 use ludus_proto::v1::worker_service_server::WorkerService;
 use ludus_proto::v1::{
-    AcquireReply, AcquireRequest, CreateRunReply, CreateRunRequest, FetchWeightsRequest, JoinReply,
-    JoinRequest, ListRunsReply, ListRunsRequest, ListVersionsReply, ListVersionsRequest, PublishReply,
-    PublishRequest, ReleaseReply, ReleaseRequest, ReportReply, ReportRequest, RunStatus, ShowRunRequest,
-    StopRunReply, StopRunRequest, SubmitReply, SubmitRequest, WeightsChunk,
+    AcquireReply, AcquireRequest, CreateRunReply, CreateRunRequest, CreateTokenReply, CreateTokenRequest,
+    FetchWeightsRequest, JoinReply, JoinRequest, LiftTokenReply, LiftTokenRequest, ListRunsReply,
+    ListRunsRequest, ListTokensReply, ListTokensRequest, ListVersionsReply, ListVersionsRequest,
+    PublishReply, PublishRequest, ReleaseReply, ReleaseRequest, ReportReply, ReportRequest, RevokeTokenReply,
+    RevokeTokenRequest, RunStatus, ShowLineageReply, ShowLineageRequest, ShowRunRequest, StopRunReply,
+    StopRunRequest, SubmitReply, SubmitRequest, WeightsChunk,
 };
-use tokio_stream::{Stream, iter};
+use tokio_stream::{Stream, StreamExt, iter};
 use tonic::{Request, Response, Status};
 
 use crate::coordinator::Shared;
 use crate::outbox::blocking;
-use crate::{Coordinator, CoordinatorError, clock};
+use crate::tokens::Caller;
+use crate::{Coordinator, CoordinatorError, Unadmitted, clock};
 
 /// Size of a piece of a weight file, in bytes.
 const CHUNK: usize = 64 << 10;
@@ -57,35 +60,41 @@ impl Services {
 #[tonic::async_trait]
 impl WorkerService for Services {
     async fn acquire(&self, request: Request<AcquireRequest>) -> Answer<AcquireReply> {
-        let request = request.into_inner();
+        let (caller, request) = (caller(&request)?, request.into_inner());
         self.shared(move |shared| {
-            let answer = shared.acquire(&request, clock::now())?;
+            let answer = shared.acquire(caller, &request, clock::now())?;
             Ok(AcquireReply { answer: Some(answer) })
         })
         .await
     }
 
     async fn submit(&self, request: Request<SubmitRequest>) -> Answer<SubmitReply> {
-        let request = request.into_inner();
-        self.shared(move |shared| shared.submit(&request, clock::now())).await
+        let (caller, request) = (caller(&request)?, request.into_inner());
+        self.shared(move |shared| shared.submit(caller, &request, clock::now())).await
     }
 
     async fn release(&self, request: Request<ReleaseRequest>) -> Answer<ReleaseReply> {
-        let request = request.into_inner();
-        self.shared(move |shared| shared.release(&request).map(|()| ReleaseReply {})).await
+        let (caller, request) = (caller(&request)?, request.into_inner());
+        self.shared(move |shared| shared.release(caller, &request).map(|()| ReleaseReply {})).await
     }
 
     type FetchWeightsStream = Pin<Box<dyn Stream<Item = Result<WeightsChunk, Status>> + Send>>;
 
     async fn fetch_weights(&self, request: Request<FetchWeightsRequest>) -> Answer<Self::FetchWeightsStream> {
-        let request = request.into_inner();
+        let (caller, request) = (caller(&request)?, request.into_inner());
         let bytes = self.shared(move |shared| shared.fetch_weights(&request)).await?.into_inner();
         let starts = (0..bytes.len()).step_by(CHUNK);
-        let chunks = starts.map(move |start| {
-            let end = (start + CHUNK).min(bytes.len());
-            Ok(WeightsChunk { data: bytes[start..end].to_vec() })
+        let services = self.clone();
+        // A token may be revoked while its holder downloads.
+        let chunks = iter(starts).then(move |start| {
+            let data = bytes[start..(start + CHUNK).min(bytes.len())].to_vec();
+            let services = services.clone();
+            async move {
+                services.shared(move |shared| shared.still_stands(caller)).await?;
+                Ok(WeightsChunk { data })
+            }
         });
-        Ok(Response::new(Box::pin(iter(chunks))))
+        Ok(Response::new(Box::pin(chunks)))
     }
 }
 
@@ -141,6 +150,48 @@ impl AdminService for Services {
         })
         .await
     }
+
+    async fn show_lineage(&self, request: Request<ShowLineageRequest>) -> Answer<ShowLineageReply> {
+        let request = request.into_inner();
+        self.coordinator(move |coordinator| {
+            let run = coordinator.run(&request.run)?.run;
+            Ok(ShowLineageReply { versions: coordinator.lineage(&run)?, run })
+        })
+        .await
+    }
+
+    async fn create_token(&self, request: Request<CreateTokenRequest>) -> Answer<CreateTokenReply> {
+        let request = request.into_inner();
+        self.coordinator(move |coordinator| {
+            let role = request.role.parse().map_err(CoordinatorError::Request)?;
+            Ok(CreateTokenReply { secret: coordinator.create_token(&request.name, role)? })
+        })
+        .await
+    }
+
+    async fn list_tokens(&self, _: Request<ListTokensRequest>) -> Answer<ListTokensReply> {
+        self.coordinator(|coordinator| Ok(ListTokensReply { tokens: coordinator.tokens()? })).await
+    }
+
+    async fn revoke_token(&self, request: Request<RevokeTokenRequest>) -> Answer<RevokeTokenReply> {
+        let request = request.into_inner();
+        self.coordinator(move |coordinator| {
+            coordinator.revoke_token(&request.name).map(|()| RevokeTokenReply {})
+        })
+        .await
+    }
+
+    async fn lift_token(&self, request: Request<LiftTokenRequest>) -> Answer<LiftTokenReply> {
+        let request = request.into_inner();
+        self.coordinator(move |coordinator| coordinator.lift_token(&request.name).map(|()| LiftTokenReply {}))
+            .await
+    }
+}
+
+/// Who asks. The door has let him in.
+fn caller<T>(request: &Request<T>) -> Result<Caller, Status> {
+    let caller = request.extensions().get::<Caller>().copied();
+    caller.ok_or_else(|| Status::internal("a request has not come through the door"))
 }
 
 /// How errors look on the wire. The message is the same everywhere.
@@ -157,10 +208,12 @@ impl From<CoordinatorError> for Status {
             | E::ManyRuns { .. }
             | E::Request(_)
             | E::Weights { .. } => Status::invalid_argument(message),
-            E::NoRun { .. } | E::NoVersion { .. } | E::NoWeights { .. } | E::NothingHere { .. } => {
+            E::NoRun { .. } | E::NoVersion { .. } | E::NoWeights { .. } | E::NoToken { .. } | E::NothingHere { .. } => {
                 Status::not_found(message)
             }
-            E::RunExists { .. } => Status::already_exists(message),
+            E::Unadmitted(Unadmitted::NoToken | Unadmitted::Unknown) => Status::unauthenticated(message),
+            E::Unadmitted(_) => Status::permission_denied(message),
+            E::RunExists { .. } | E::TokenExists { .. } => Status::already_exists(message),
             E::WhichRun { .. } | E::WorkerRevision { .. } | E::StaleFence { .. } | E::WentBack { .. } => {
                 Status::failed_precondition(message)
             }

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use rusqlite::{Connection, TransactionBehavior};
 
+use crate::audit::Sampler;
 use crate::book::{Book, Run};
 use crate::leases::Millis;
 use crate::roster::Roster;
@@ -28,6 +29,8 @@ pub(crate) struct State {
     pub turns: Turns,
     /// The workers.
     pub roster: Roster,
+    /// Which games are audited.
+    pub sampler: Sampler,
 }
 
 impl State {
@@ -39,8 +42,8 @@ impl State {
         for series in book.runs.values_mut().flat_map(Run::series_mut) {
             series.book.hurry(clock::now() + SIGN_OF_LIFE);
         }
-        let (turns, roster) = (Turns::default(), Roster::default());
-        Ok(State { connection, path, book, stale: false, turns, roster })
+        let (turns, roster, sampler) = (Turns::default(), Roster::default(), Sampler::default());
+        Ok(State { connection, path, book, stale: false, turns, roster, sampler })
     }
 
     /// Everything that is known for good.

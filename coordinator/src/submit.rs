@@ -9,14 +9,17 @@ use rusqlite::Result;
 
 use crate::CoordinatorError;
 use crate::acquire::check_worker_name;
+use crate::audit::Sampler;
 use crate::book::{Book, GateMatch, NO_RUN, Players, Run, RunId, Series};
 use crate::coordinator::Shared;
 use crate::gate::Verdict;
 use crate::gatekeeper;
 use crate::leases::{Block, LeaseId, Millis, Outcome, SeriesBook};
-use crate::phases;
+use crate::store::tokens::{Origin, Sample};
 use crate::store::write::{GateGame, Writer};
+use crate::tokens::{Caller, TokenId};
 use crate::turns::Work;
+use crate::{people, phases};
 
 /// Most games in one submission.
 const MOST_GAMES: usize = 65_536;
@@ -53,6 +56,8 @@ struct Taken {
     lease_over: bool,
     /// Something lies in the outbox.
     posted: bool,
+    /// A game waits for its audit.
+    sampled: bool,
     verdict: Option<Verdict>,
     /// The lease was completed by its holder: name, games, since when.
     completed: Option<(String, u32, Millis)>,
@@ -62,6 +67,7 @@ impl Shared {
     /// Takes the games of a submission. When it returns, what it says about them is on the disk.
     pub(crate) fn submit(
         &self,
+        caller: Caller,
         request: &SubmitRequest,
         now: Millis,
     ) -> Result<SubmitReply, CoordinatorError> {
@@ -76,16 +82,25 @@ impl Shared {
                 Some((run, purpose)) => (purpose, self.arena(run)?.clone()),
                 None => {
                     drop(state);
-                    return self.submit_closed(request);
+                    return self.submit_closed(caller, request);
                 }
             }
         };
+        if !purpose.block.is_open_to(caller.token()) {
+            return self.submit_foreign(caller, request, purpose.run);
+        }
         // Replaying games takes time, so it is done without the lock.
         let checked = check(request, &purpose, arena.as_ref());
 
         let mut state = self.lock()?;
-        let taken =
-            state.step(|book, writer| take(book, writer, &purpose, &checked, arena.max_points(), now))?;
+        // It may have been revoked while we checked.
+        state.book().tokens.still_stands(caller)?;
+        let mut sampler = std::mem::take(&mut state.sampler);
+        let taken = state.step(|book, writer| {
+            take(book, writer, caller, &mut sampler, &purpose, &checked, arena.max_points(), now)
+        });
+        state.sampler = sampler;
+        let taken = taken?;
         if let Some((holder, games, since)) = &taken.completed {
             let work = Work::of(purpose.run, purpose.series.kind());
             state.roster.timed(holder, (work, purpose.series.phase), *games, now.saturating_sub(*since));
@@ -93,6 +108,9 @@ impl Shared {
         drop(state);
         if taken.posted {
             self.outbox_bell.notify_one();
+        }
+        if taken.sampled {
+            self.audit_bell.notify_one();
         }
         if let Some(verdict) = taken.verdict {
             tracing::info!(run = purpose.run, verdict = verdict.as_str(), "a gate is decided");
@@ -108,7 +126,11 @@ impl Shared {
 
     /// A submission under a lease that is not open. If it once was, all its games were taken or are void: a repeat,
     /// which is fine. If it never was, nobody asked for these games.
-    fn submit_closed(&self, request: &SubmitRequest) -> Result<SubmitReply, CoordinatorError> {
+    fn submit_closed(
+        &self,
+        caller: Caller,
+        request: &SubmitRequest,
+    ) -> Result<SubmitReply, CoordinatorError> {
         let mut state = self.lock()?;
         let known = (1..state.book().next_lease).contains(&request.lease_id);
         let count = request.games.len() as u32;
@@ -118,17 +140,38 @@ impl Shared {
         let reason = "unknown-lease";
         state.step(|book, writer| {
             *book.strays.entry(reason.into()).or_default() += u64::from(count);
-            writer.refused(NO_RUN, reason, count.into())
+            writer.refused(NO_RUN, reason, count.into())?;
+            people::fault(book, writer, caller.token(), count.into(), reason)
         })?;
-        let detail = format!("lease {} was never issued", request.lease_id);
-        let refuse = |game: &GameRecord| Refusal {
-            number: game.number,
-            reason: reason.into(),
-            detail: detail.clone(),
-        };
-        let refused = request.games.iter().map(refuse).collect();
-        Ok(SubmitReply { refused, lease_over: true, ..SubmitReply::default() })
+        Ok(refuse_all(request, reason, &format!("lease {} was never issued", request.lease_id)))
     }
+
+    /// A submission under a lease that was never issued to this token. Counted once against it, for its holder may have
+    /// been given another token in between.
+    fn submit_foreign(
+        &self,
+        caller: Caller,
+        request: &SubmitRequest,
+        run: RunId,
+    ) -> Result<SubmitReply, CoordinatorError> {
+        let reason = "not-your-lease";
+        let count = request.games.len() as u64;
+        self.lock()?.step(|book, writer| {
+            if let Some(run) = book.runs.get_mut(&run) {
+                *run.refusals.entry(reason.into()).or_default() += count;
+            }
+            writer.refused(run, reason, count)?;
+            people::fault(book, writer, caller.token(), 1, reason)
+        })?;
+        Ok(refuse_all(request, reason, &format!("lease {} was issued to another token", request.lease_id)))
+    }
+}
+
+fn refuse_all(request: &SubmitRequest, reason: &str, detail: &str) -> SubmitReply {
+    let refuse =
+        |game: &GameRecord| Refusal { number: game.number, reason: reason.into(), detail: detail.into() };
+    let refused = request.games.iter().map(refuse).collect();
+    SubmitReply { refused, lease_over: true, ..SubmitReply::default() }
 }
 
 /// The run of an open lease, and what it is for.
@@ -183,15 +226,21 @@ fn check<'r>(request: &'r SubmitRequest, purpose: &Purpose, arena: &dyn Arena) -
 }
 
 /// The step: book-keeping, then what the games are for.
+#[expect(clippy::too_many_arguments, reason = "one step, and all it depends on")]
 fn take(
     book: &mut Book,
     writer: &Writer<'_>,
+    caller: Caller,
+    sampler: &mut Sampler,
     purpose: &Purpose,
     checked: &Checked<'_>,
     max_points: u32,
     now: Millis,
 ) -> Result<Taken> {
     let mut taken = Taken::default();
+    if let Some(last) = checked.refused.last() {
+        people::fault(book, writer, caller.token(), checked.refused.len() as u64, &last.reason)?;
+    }
     let Some(run) = book.runs.get_mut(&purpose.run) else { return Ok(taken) };
     for refusal in &checked.refused {
         *run.refusals.entry(refusal.reason.clone()).or_default() += 1;
@@ -224,6 +273,9 @@ fn take(
     }
 
     let ended = series.book.ended();
+    if caller != Caller::House && progress {
+        taken.sampled = remember(run, writer, caller.token(), sampler, purpose, checked.lease, &sorted)?;
+    }
     if purpose.series.kind() != SeriesKind::Gate {
         taken.posted = post(run, writer, purpose, &sorted.fresh, now)?;
         phases::advance(run, writer, &mut book.next_series)?;
@@ -246,7 +298,46 @@ fn take(
             gatekeeper::start(book, writer, purpose.run, max_points, now)?;
         }
     }
+    people::credit(book, writer, caller.token(), taken.accepted)?;
     Ok(taken)
+}
+
+/// Writes down whose games were accepted, and which of them are audited. Games given up are claims like any other.
+fn remember(
+    run: &mut Run,
+    writer: &Writer<'_>,
+    token: TokenId,
+    sampler: &mut Sampler,
+    purpose: &Purpose,
+    lease: LeaseId,
+    sorted: &Sorted<'_>,
+) -> Result<bool> {
+    let block = &purpose.block;
+    let (series, share) = (purpose.series.id, run.config.audit.share);
+    writer.origin(&Origin {
+        run: run.id,
+        series,
+        lease,
+        token,
+        first: block.first,
+        count: block.count,
+        games: sorted.fresh.len() as u32,
+        latest: run.latest(),
+    })?;
+    let played = sorted.fresh.iter().map(|game| (game.number, Some(*game)));
+    let claims = played.chain(sorted.drawn.iter().map(|&number| (number, None)));
+    let mut sampled = false;
+    for (number, record) in claims.filter(|_| sampler.takes(token, share)) {
+        let seats = block.players.each_ref().map(Message::encode_to_vec);
+        let record = record.map(Message::encode_to_vec);
+        let added = writer.sample(&Sample { run: run.id, series, lease, token, number, seats, record })?;
+        if !added {
+            *run.audits.entry("passed-over".into()).or_default() += 1;
+            writer.audit_result(run.id, "passed-over")?;
+        }
+        sampled |= added;
+    }
+    Ok(sampled)
 }
 
 /// Games by what the book says of them.

@@ -34,10 +34,17 @@ impl View for Coordinator {
                 rollouts: accounts(SeriesKind::Rollout),
                 gates: accounts(SeriesKind::Gate),
                 refused: run.refusals.clone(),
+                audits: run.audits.clone(),
             })
         });
         let runs = runs.collect::<Result<Vec<_>, CoordinatorError>>()?;
-        Ok(Overview { runs, workers, strays: state.book().strays.clone() })
+        let refused = self.shared.refused_requests.lock().unwrap_or_else(PoisonError::into_inner);
+        let refused_requests = refused.iter().map(|(&reason, &count)| (reason.to_owned(), count)).collect();
+        let mut tokens = BTreeMap::new();
+        for token in state.book().tokens.0.values() {
+            *tokens.entry(token.standing.to_string()).or_default() += 1;
+        }
+        Ok(Overview { runs, workers, strays: state.book().strays.clone(), refused_requests, tokens })
     }
 
     fn versions(&self, run: &str) -> Result<Vec<VersionInfo>, CoordinatorError> {

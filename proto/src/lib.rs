@@ -1,5 +1,11 @@
-//! Ludus on the wire. The messages and services are documented in `ludus/v1/*.proto`;
-//! this crate holds the code generated from them and nothing else.
+//! Ludus on the wire. The messages and services are documented in `ludus/v1/*.proto`; this crate holds the code generated
+//! from them, and with the feature `grpc` the [`Bearer`] that a program shows with every call.
+
+#[cfg(feature = "grpc")]
+mod bearer;
+
+#[cfg(feature = "grpc")]
+pub use bearer::Bearer;
 
 /// Version 1 of the protocol.
 #[allow(missing_docs, clippy::all, reason = "generated; the .proto files hold the documentation")]

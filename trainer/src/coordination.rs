@@ -3,10 +3,12 @@
 use std::future::Future;
 use std::time::Duration;
 
+use ludus_proto::Bearer;
 use ludus_proto::v1::trainer_service_client::TrainerServiceClient;
 use ludus_proto::v1::{JoinReply, JoinRequest, PublishRequest, ReportReply, ReportRequest};
 use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
+use tonic::service::interceptor::InterceptedService;
 use tonic::transport::{Channel, Endpoint};
 use tonic::{Code, Response, Status};
 
@@ -48,13 +50,14 @@ pub struct Remote {
     address: String,
     runtime: Handle,
     shutdown: CancellationToken,
-    client: TrainerServiceClient<Channel>,
+    client: TrainerServiceClient<InterceptedService<Channel, Bearer>>,
 }
 
 impl Remote {
-    /// The coordinator at `address`, such as `http://host:port`. Connects with the first call.
+    /// The coordinator at `address`, such as `http://host:port`, to whom `token` is shown. Connects with the first call.
     pub fn new(
         address: &str,
+        token: Bearer,
         runtime: Handle,
         shutdown: CancellationToken,
     ) -> Result<Self, CoordinationError> {
@@ -74,7 +77,7 @@ impl Remote {
         };
         // The channel wants to be made within a runtime.
         let _within = runtime.enter();
-        let client = TrainerServiceClient::new(endpoint.connect_lazy());
+        let client = TrainerServiceClient::with_interceptor(endpoint.connect_lazy(), token);
         Ok(Remote { address: url, runtime, shutdown, client })
     }
 
@@ -139,7 +142,9 @@ mod tests {
     fn what_cannot_be_an_address_is_refused_with_an_example() {
         let runtime = Runtime::new().unwrap();
         for address in ["https://host:1", "http://", "http://two words", "redis://host"] {
-            let error = Remote::new(address, runtime.handle().clone(), CancellationToken::new()).unwrap_err();
+            let error =
+                Remote::new(address, Bearer::none(), runtime.handle().clone(), CancellationToken::new())
+                    .unwrap_err();
             assert!(matches!(error, CoordinationError::Refused(_)), "{address}: {error}");
             assert!(error.to_string().contains("it looks like http://127.0.0.1:7777"), "{error}");
         }
@@ -151,7 +156,9 @@ mod tests {
         // A port that was free a moment ago, and that nobody listens on.
         let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let address = format!("127.0.0.1:{port}");
-        let mut remote = Remote::new(&address, runtime.handle().clone(), CancellationToken::new()).unwrap();
+        let mut remote =
+            Remote::new(&address, Bearer::none(), runtime.handle().clone(), CancellationToken::new())
+                .unwrap();
         let error = remote.join(&JoinRequest::default()).unwrap_err();
         assert!(matches!(error, CoordinationError::NotNow(_)), "{error}");
         assert!(error.to_string().contains(&address), "{error}");
@@ -164,7 +171,8 @@ mod tests {
         let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let address = silent.local_addr().unwrap().to_string();
         let shutdown = CancellationToken::new();
-        let mut remote = Remote::new(&address, runtime.handle().clone(), shutdown.clone()).unwrap();
+        let mut remote =
+            Remote::new(&address, Bearer::none(), runtime.handle().clone(), shutdown.clone()).unwrap();
         shutdown.cancel();
         let error = remote.join(&JoinRequest::default()).unwrap_err();
         assert!(error.to_string().contains("this trainer stops"), "{error}");

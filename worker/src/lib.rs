@@ -19,6 +19,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ludus_players::arena::Registry;
+use ludus_proto::Bearer;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
@@ -33,6 +34,8 @@ const GRACE: Duration = Duration::from_secs(5);
 pub struct WorkerOptions {
     /// Address of the coordinator, such as `http://127.0.0.1:7777`.
     pub coordinator: String,
+    /// The token it shows to the coordinator.
+    pub token: Bearer,
     /// Name shown to people.
     pub name: String,
     /// Player threads; each plays one lease at a time.
@@ -97,7 +100,7 @@ pub async fn run(
     shutdown: CancellationToken,
     stats: Arc<WorkerStats>,
 ) -> Result<(), WorkerError> {
-    let link = link::Link::to(&options.coordinator)?;
+    let link = link::Link::to(&options.coordinator, options.token)?;
     let weights = weight_cache::WeightCache::new(options.cache)?;
     let stop = shutdown.child_token();
     let hard_stop = CancellationToken::new();

@@ -2,10 +2,12 @@
 
 use std::time::Duration;
 
+use ludus_proto::Bearer;
 use ludus_proto::v1::worker_service_client::WorkerServiceClient;
 use ludus_proto::v1::{
     AcquireReply, AcquireRequest, FetchWeightsRequest, ReleaseRequest, SubmitReply, SubmitRequest,
 };
+use tonic::service::interceptor::InterceptedService;
 use tonic::transport::{Channel, Endpoint};
 use tonic::{Code, Status};
 
@@ -19,12 +21,12 @@ const LARGEST_WEIGHTS: usize = 512 << 20;
 /// Calls to the coordinator. Connects when it is first used and again whenever the connection broke.
 #[derive(Clone)]
 pub(crate) struct Link {
-    client: WorkerServiceClient<Channel>,
+    client: WorkerServiceClient<InterceptedService<Channel, Bearer>>,
     url: String,
 }
 
 impl Link {
-    pub(crate) fn to(address: &str) -> Result<Self, WorkerError> {
+    pub(crate) fn to(address: &str, token: Bearer) -> Result<Self, WorkerError> {
         let url = if address.contains("://") { address.to_owned() } else { format!("http://{address}") };
         let wrong = |reason: String| WorkerError::Address { url: address.to_owned(), reason };
         if !url.starts_with("http://") {
@@ -37,7 +39,7 @@ impl Link {
             .http2_keep_alive_interval(Duration::from_secs(20))
             .keep_alive_timeout(Duration::from_secs(10))
             .connect_lazy();
-        Ok(Link { client: WorkerServiceClient::new(channel), url })
+        Ok(Link { client: WorkerServiceClient::with_interceptor(channel, token), url })
     }
 
     pub(crate) fn url(&self) -> &str {

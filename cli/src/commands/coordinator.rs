@@ -27,7 +27,7 @@ pub struct Args {
     /// Redis that carries the games to the trainers [default: a file in DIR, for a trainer on this machine]
     #[arg(long, value_name = "URL", env = "LUDUS_REDIS")]
     redis: Option<String>,
-    /// Listen beyond this machine although nobody has to show who he is
+    /// Listen beyond this machine although there are no tokens (`ludus token create`), so that everybody may do everything
     #[arg(long)]
     insecure: bool,
 }
@@ -43,7 +43,7 @@ async fn serve(args: Args) -> Result<()> {
     let coordinator = roles::coordinator(&args.dir, &stream, args.insecure).await?;
     let listener = coordinator.bind(args.listen).await?;
     let url = format!("http://{}", listener.local_addr()?);
-    let _served = Served::note(&args.dir, &url);
+    let _served = Served::note(&args.dir, &url, coordinator.house_token());
     // It serves whether or not somebody reads this.
     let _ = writeln!(stdout(), "coordinator at {url}, data in {}", args.dir.display());
     coordinator.serve(listener, told_to_stop).await?;

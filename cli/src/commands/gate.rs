@@ -41,7 +41,7 @@ pub struct Verify {
 /// Does it.
 pub fn run(action: Action) -> Result<()> {
     let Action::Verify(args) = action;
-    let place = RunPlace { coordinator: None, dir: args.dir };
+    let place = RunPlace { dir: args.dir, ..RunPlace::default() };
     let checks = Records::open(&place.folder()?)?.verify_gates(args.run.as_deref().unwrap_or_default())?;
     let mut out = std::io::stdout().lock();
     if args.json {

@@ -1,6 +1,7 @@
 //! One module a command: its arguments and its code.
 //!
-//! The cluster: [`train`], [`coordinator`], [`trainer`], [`worker`]. Its runs: [`run`], [`versions`], [`gate`],
+//! The cluster: [`train`], [`coordinator`], [`trainer`], [`worker`], [`token`]. Its runs: [`run`], [`versions`],
+//! [`lineage`], [`gate`],
 //! [`weights`], [`config`]. Players without a cluster: the rest.
 
 pub mod bearoff;
@@ -9,12 +10,14 @@ pub mod config;
 pub mod coordinator;
 pub mod evaluate;
 pub mod gate;
+pub mod lineage;
 pub mod listnet;
 pub mod r#match;
 pub mod moves;
 pub mod play;
 pub mod run;
 pub mod speed;
+pub mod token;
 pub mod train;
 pub mod trainer;
 pub mod versions;

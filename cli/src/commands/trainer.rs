@@ -5,10 +5,12 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use ludus_players::arena::Registry;
+use ludus_players::weight_file::WeightFile;
 use ludus_stream::StreamHome;
 use ludus_trainer::{TrainerOptions, TrainerSnapshot, TrainerStats};
 
 use crate::report::{grouped, losses_in_words};
+use crate::token::TokenArgs;
 use crate::{roles, signals};
 
 /// Arguments.
@@ -32,9 +34,14 @@ pub struct Args {
     /// Name of the run [default: the only active one]
     #[arg(long, value_name = "RUN", default_value = "", hide_default_value = true)]
     run: String,
+    /// Weight file that a run without a version begins with, instead of random weights
+    #[arg(long, value_name = "FILE")]
+    from: Option<PathBuf>,
     /// Name under which it reads the games; the same after a restart
     #[arg(long, value_name = "NAME", default_value = "trainer")]
     name: String,
+    #[command(flatten)]
+    token: TokenArgs,
 }
 
 /// Trains until the run is over or it is told to stop.
@@ -48,16 +55,19 @@ async fn train(args: Args) -> Result<()> {
         (None, Some(folder)) => StreamHome::Local { folder },
         (url, _) => StreamHome::Redis { url: url.unwrap_or_default() },
     };
+    let from = args.from.map(|file| WeightFile::read(&file)).transpose()?.map(|(file, _)| file);
     stream.check().await?;
     tracing::info!("training for {} from {stream}", args.coordinator);
     let stats = Arc::new(TrainerStats::default());
     let options = TrainerOptions {
+        token: args.token.bearer()?,
         coordinator: args.coordinator,
         run: args.run,
         stream,
         dir: args.dir,
         name: args.name,
         last_version: false,
+        from,
         registry: Registry::standard(),
     };
     let training = ludus_trainer::run(options, told_to_stop.clone(), stats.clone());

@@ -8,6 +8,7 @@ use ludus_players::arena::Registry;
 use ludus_worker::{WorkerOptions, WorkerProgress, WorkerStats};
 
 use crate::report::grouped;
+use crate::token::TokenArgs;
 use crate::{roles, signals};
 
 /// Arguments.
@@ -28,6 +29,8 @@ pub struct Args {
     /// Folder that keeps weight files between starts
     #[arg(long, value_name = "DIR")]
     cache: Option<PathBuf>,
+    #[command(flatten)]
+    token: TokenArgs,
 }
 
 /// Works until it is told to stop.
@@ -38,6 +41,7 @@ pub fn run(args: Args) -> Result<()> {
 async fn work(args: Args) -> Result<()> {
     let told_to_stop = signals::told_to_stop()?;
     let options = WorkerOptions {
+        token: args.token.bearer()?,
         coordinator: args.coordinator,
         name: args.name.unwrap_or_else(roles::worker_name),
         threads: args.threads.unwrap_or_else(roles::cores),

@@ -108,7 +108,7 @@ pub(super) async fn model_card(
 
 /// A run with everything there is to know of it.
 fn run_json(run: RunView, with_config: bool) -> RunJson {
-    let RunView { status, gate, self_play, rollouts, gates, refused } = run;
+    let RunView { status, gate, self_play, rollouts, gates, refused, audits: _ } = run;
     let mut json = RunJson::new(&status, with_config);
     json.self_play = self_play.into();
     json.rollouts = rollouts.into();

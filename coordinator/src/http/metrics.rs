@@ -40,6 +40,12 @@ pub(super) fn text(view: &dyn View) -> Result<String, CoordinatorError> {
     for (reason, count) in &overview.strays {
         scrape.refused.push((vec![("run", String::new()), ("reason", reason.clone())], *count));
     }
+    for (reason, count) in &overview.refused_requests {
+        scrape.refused_requests.push((vec![("reason", reason.clone())], *count));
+    }
+    for (standing, count) in &overview.tokens {
+        scrape.tokens.push((vec![("state", standing.clone())], *count as f64));
+    }
     scrape.workers.push((vec![], overview.workers.len() as f64));
     scrape.ready.push((vec![], f64::from(u8::from(view.ready().is_ok()))));
     Ok(scrape.write())
@@ -58,6 +64,9 @@ struct Scrape {
     void: Vec<Sample<u64>>,
     unaccounted: Vec<Sample<f64>>,
     refused: Vec<Sample<u64>>,
+    refused_requests: Vec<Sample<u64>>,
+    audits: Vec<Sample<u64>>,
+    tokens: Vec<Sample<f64>>,
     trained: Vec<Sample<u64>>,
     expired: Vec<Sample<u64>>,
     positions: Vec<Sample<u64>>,
@@ -91,6 +100,9 @@ impl Scrape {
         self.accounts(run, "gate", &run.gates);
         for (reason, count) in &run.refused {
             self.refused.push((with("reason", reason), *count));
+        }
+        for (result, count) in &run.audits {
+            self.audits.push((with("result", result), *count));
         }
 
         let progress = status.progress.clone().unwrap_or_default();
@@ -152,6 +164,9 @@ impl Scrape {
             self.unaccounted,
         );
         counter(r, "games_refused", "Submitted games that were refused", self.refused);
+        counter(r, "games_audited", "Games played again, by what came of it", self.audits);
+        counter(r, "requests_refused", "Requests without an answer since the start", self.refused_requests);
+        gauge(r, "tokens", "Tokens by how they stand", self.tokens);
         counter(r, "games_trained", "Games trained on, each once", self.trained);
         counter(r, "games_expired", "Games dropped before training for their age", self.expired);
         counter(r, "positions_trained", "Positions trained on", self.positions);

@@ -48,6 +48,11 @@ pub(crate) fn router(view: Arc<dyn View>) -> Router {
         .with_state(view)
 }
 
+/// An answer that is an error, for what is turned away before it gets here.
+pub(crate) fn refusal(status: StatusCode, message: &str) -> Response {
+    Refusal::new(status, message).into_response()
+}
+
 /// Asks the coordinator where waiting is allowed.
 async fn ask<T: Send + 'static>(
     view: &Shared,

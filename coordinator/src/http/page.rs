@@ -14,7 +14,7 @@ const VERSIONS_SHOWN: usize = 40;
 
 /// The page, at `now` (seconds since 1970).
 pub(super) fn page(view: &dyn View, now: u64) -> Result<String, CoordinatorError> {
-    let Overview { runs, workers, strays } = view.overview()?;
+    let Overview { runs, workers, strays, refused_requests: _, tokens: _ } = view.overview()?;
     let mut body = String::new();
     if let Err(reason) = view.ready() {
         body += &format!("<p class=\"alarm\">Not ready: {}</p>\n", escape(&reason));
@@ -48,7 +48,7 @@ pub(super) fn page(view: &dyn View, now: u64) -> Result<String, CoordinatorError
 }
 
 fn run_section(run: &RunView, versions: &[VersionInfo], now: u64) -> String {
-    let RunView { status, gate, self_play, rollouts, gates, refused } = run;
+    let RunView { status, gate, self_play, rollouts, gates, refused, audits: _ } = run;
     let name = escape(&status.run);
     let state = escape(&status.state);
     let mut html = format!(

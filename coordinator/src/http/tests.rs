@@ -130,6 +130,7 @@ impl View for Scripted {
             rollouts: Accounts { issued: 100, accepted: 80, leased: 20, void: BTreeMap::new() },
             gates: Accounts { issued: 100, accepted: 60, leased: 39, void: BTreeMap::new() },
             refused: BTreeMap::from([("illegal-play".into(), 4)]),
+            audits: BTreeMap::from([("agreed".into(), 17)]),
         };
         let empty = RunStatus { run: "empty".into(), state: "stopped".into(), ..RunStatus::default() };
         Ok(Overview {
@@ -140,6 +141,8 @@ impl View for Scripted {
                 leased: 64,
             }],
             strays: BTreeMap::from([("unknown-lease".into(), 2)]),
+            refused_requests: BTreeMap::from([("no-token".into(), 3)]),
+            tokens: BTreeMap::from([("active".into(), 1)]),
         })
     }
 

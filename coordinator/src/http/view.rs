@@ -31,6 +31,10 @@ pub(crate) struct Overview {
     pub workers: Vec<WorkerView>,
     /// Refused games that belong to no run, by reason.
     pub strays: BTreeMap<String, u64>,
+    /// Requests refused at the door or for their form since the start, by reason.
+    pub refused_requests: BTreeMap<String, u64>,
+    /// Tokens by how they stand.
+    pub tokens: BTreeMap<String, u64>,
 }
 
 /// A run.
@@ -48,6 +52,8 @@ pub(crate) struct RunView {
     pub gates: Accounts,
     /// Refused games, by reason.
     pub refused: BTreeMap<String, u64>,
+    /// Games played again, by what came of it.
+    pub audits: BTreeMap<String, u64>,
 }
 
 /// Where the games of a kind have gone: issued = accepted + leased + void.

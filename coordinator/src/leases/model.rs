@@ -154,7 +154,7 @@ proptest! {
         let (mut now, mut token) = (1000, 0);
         for event in events {
             token += 1;
-            let issue = |ttl| Issue { token, holder: "w".into(), since: now, deadline: now + ttl };
+            let issue = |ttl| Issue { token, holder: "w".into(), owner: 0, since: now, deadline: now + ttl };
             match event {
                 Event::Issue { count, ttl } => {
                     let id = model.leases.len() as u64 + 1;
@@ -259,7 +259,15 @@ proptest! {
 fn restored(book: &SeriesBook<u64>) -> SeriesBook<u64> {
     let blocks = book.blocks().iter().map(|(&id, block)| {
         let Block { first, count, players, issue, asked, .. } = block.clone();
-        let block = Block::restore(first, count, players, issue, asked, block.done_bits().to_vec());
+        let block = Block::restore(
+            first,
+            count,
+            players,
+            issue,
+            asked,
+            block.done_bits().to_vec(),
+            block.owners().to_vec(),
+        );
         (id, block.expect("the bitmap fits"))
     });
     SeriesBook::restore(book.accounting(), book.ended(), blocks.collect())

@@ -10,11 +10,12 @@ use ludus_proto::v1::{GateStatus, PlayerRef, Progress};
 use prost::Message;
 use rusqlite::{Connection, Row, params};
 
-use super::database_failed;
+use super::{database_failed, knows_tokens};
 use crate::CoordinatorError;
 use crate::book::{Book, GateMatch, NO_RUN, Players, Run, RunId, Series, Version};
 use crate::gate::{Gate, GateRule, Prefix};
 use crate::leases::{Accounting, Block, Issue, LeaseId, SeriesBook};
+use crate::tokens::{NOBODY, Role, Standing, Token, TokenId, Tokens};
 
 /// A database that cannot be read, or makes no sense.
 enum Fault {
@@ -59,7 +60,45 @@ impl Loader<'_> {
             book.runs.insert(run, self.run(run)?);
         }
         book.strays = self.refusals(NO_RUN)?;
+        book.tokens = self.tokens()?;
         Ok(book)
+    }
+
+    fn tokens(&self) -> Result<Tokens, Fault> {
+        if !knows_tokens(self.connection)? {
+            return Ok(Tokens::default());
+        }
+        let sql = "SELECT id, name, role, hash, created_at, standing, reason, accepted, faults FROM tokens";
+        let rows = self.all(sql, [], |row| {
+            let token = Token {
+                id: row.get(0)?,
+                name: row.get(1)?,
+                role: Role::Read,
+                hash: row.get(3)?,
+                created_at: row.get(4)?,
+                standing: Standing::Revoked,
+                reason: row.get(6)?,
+                accepted: row.get(7)?,
+                faults: row.get(8)?,
+            };
+            Ok((row.get::<_, String>(2)?, row.get::<_, String>(5)?, token))
+        })?;
+        let mut tokens = Tokens::default();
+        for (role, standing, mut token) in rows {
+            let place = format!("token {}", token.name);
+            token.role = role.parse().map_err(|error: String| damaged(&place, error))?;
+            token.standing = standing.parse().map_err(|error: String| damaged(&place, error))?;
+            tokens.0.insert(token.id, token);
+        }
+        Ok(tokens)
+    }
+
+    fn audits(&self, run: RunId) -> Result<BTreeMap<String, u64>, Fault> {
+        if !knows_tokens(self.connection)? {
+            return Ok(BTreeMap::new());
+        }
+        let sql = "SELECT result, count FROM audit_results WHERE run = ?";
+        Ok(self.all(sql, [run], |row| Ok((row.get(0)?, row.get(1)?)))?.into_iter().collect())
     }
 
     fn counter(&self, name: &str) -> Result<u64, Fault> {
@@ -107,6 +146,7 @@ impl Loader<'_> {
                 past_matches: Vec::new(),
                 decided: BTreeMap::new(),
                 refusals: BTreeMap::new(),
+                audits: BTreeMap::new(),
             };
             Ok((row.get::<_, String>(2)?, row.get::<_, Vec<u8>>(8)?, run))
         })?;
@@ -117,6 +157,7 @@ impl Loader<'_> {
         self.gates(&mut run, &place)?;
         self.matches(&mut run, &place)?;
         run.refusals = self.refusals(id)?;
+        run.audits = self.audits(id)?;
         Ok(run)
     }
 
@@ -232,19 +273,38 @@ impl Loader<'_> {
     }
 
     fn blocks(&self, series: u64, place: &str) -> Result<BTreeMap<LeaseId, Block<Players>>, Fault> {
-        let sql = "SELECT lease, first, count, seat0, seat1, token, holder, since, deadline, asked, done
-                   FROM blocks WHERE series = ?";
-        let rows = self.all(sql, params![series], |row| {
-            let issue =
-                Issue { token: row.get(5)?, holder: row.get(6)?, since: row.get(7)?, deadline: row.get(8)? };
+        let owners = if knows_tokens(self.connection)? { "owners" } else { "x''" };
+        let sql = format!(
+            "SELECT lease, first, count, seat0, seat1, token, holder, since, deadline, asked, done, {owners}
+             FROM blocks WHERE series = ?"
+        );
+        let rows = self.all(&sql, params![series], |row| {
+            let issue = Issue {
+                token: row.get(5)?,
+                holder: row.get(6)?,
+                owner: 0,
+                since: row.get(7)?,
+                deadline: row.get(8)?,
+            };
             let place = (row.get::<_, LeaseId>(0)?, row.get(1)?, row.get(2)?);
-            Ok((place, [row.get::<_, Vec<u8>>(3)?, row.get(4)?], issue, (row.get(9)?, row.get(10)?)))
+            Ok((
+                place,
+                [row.get::<_, Vec<u8>>(3)?, row.get(4)?],
+                issue,
+                (row.get(9)?, row.get(10)?, row.get::<_, Vec<u8>>(11)?),
+            ))
         })?;
         let mut blocks = BTreeMap::new();
-        for ((lease, first, count), [seat0, seat1], issue, (asked, done)) in rows {
+        for ((lease, first, count), [seat0, seat1], issue, (asked, done, owners)) in rows {
             let place = format!("{place}, lease {lease}");
             let players = [decode::<PlayerRef>(&place, &seat0)?, decode(&place, &seat1)?];
-            let block = Block::restore(first, count, players, issue, asked, done);
+            let (owners, rest) = owners.as_chunks();
+            if !rest.is_empty() {
+                return Err(damaged(place, "its list of owners has another length"));
+            }
+            let owners: Vec<TokenId> = owners.iter().map(|&owner| TokenId::from_le_bytes(owner)).collect();
+            let issue = Issue { owner: owners.last().copied().unwrap_or(NOBODY), ..issue };
+            let block = Block::restore(first, count, players, issue, asked, done, owners);
             blocks
                 .insert(lease, block.ok_or_else(|| damaged(place, "its list of games has another length"))?);
         }

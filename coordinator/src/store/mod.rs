@@ -15,6 +15,7 @@
 pub(crate) mod gate_logs;
 pub(crate) mod load;
 mod schema;
+pub(crate) mod tokens;
 mod weights;
 pub(crate) mod write;
 
@@ -87,11 +88,16 @@ impl Folder {
             Connection::open_with_flags(&path, flags).map_err(|source| database_failed(&path, source))?;
         match check_ours(&connection, &path)? {
             0 => Err(CoordinatorError::NothingHere { dir: self.dir.clone() }),
-            schema::FORMAT => Ok(connection),
-            // An older format is brought up to date by the coordinator alone; nothing older exists yet.
+            // An older format is brought up to date by the coordinator alone; `load` reads it as it is.
+            1..=schema::FORMAT => Ok(connection),
             found => Err(CoordinatorError::Damaged { path, what: format!("format {found}") }),
         }
     }
+}
+
+/// Whether a database of ours knows of tokens and whose games are whose: one of format 1 does not.
+pub(crate) fn knows_tokens(connection: &Connection) -> rusqlite::Result<bool> {
+    Ok(schema::format_of(connection)? >= 2)
 }
 
 /// The format of the file, when it is a database of ours that this program can read; 0 when it is empty.

@@ -7,7 +7,7 @@ pub(super) const APPLICATION_ID: i64 = 0x4C55_4463;
 
 /// Each makes the format after it: `MIGRATIONS[0]` turns an empty file into format 1. Never change one that was
 /// released; add another.
-pub(super) const MIGRATIONS: &[&str] = &[FORMAT_1];
+pub(super) const MIGRATIONS: &[&str] = &[FORMAT_1, FORMAT_2];
 
 /// The newest format this program knows.
 pub(super) const FORMAT: i64 = MIGRATIONS.len() as i64;
@@ -127,6 +127,59 @@ CREATE TABLE refusals (
 ) STRICT, WITHOUT ROWID;
 ";
 
+const FORMAT_2: &str = "
+CREATE TABLE tokens (
+    id INTEGER PRIMARY KEY,             -- from 1; 0 stands for nobody
+    name TEXT NOT NULL UNIQUE,
+    role TEXT NOT NULL,
+    hash BLOB NOT NULL UNIQUE,          -- sha256 of the secret, which is nowhere
+    created_at INTEGER NOT NULL,
+    standing TEXT NOT NULL DEFAULT 'active',
+    reason TEXT NOT NULL DEFAULT '',
+    accepted INTEGER NOT NULL DEFAULT 0,
+    faults INTEGER NOT NULL DEFAULT 0
+) STRICT;
+
+-- Tokens that a block was issued to, 8 bytes each, little-endian; the latest is the last. None: anybody.
+ALTER TABLE blocks ADD COLUMN owners BLOB NOT NULL DEFAULT x'';
+
+-- Whose games were accepted. Games of workers in the coordinator's process are not here.
+CREATE TABLE origins (
+    lease INTEGER NOT NULL,
+    token INTEGER NOT NULL,             -- 0: nobody had to show one
+    run INTEGER NOT NULL,
+    series INTEGER NOT NULL,
+    first INTEGER NOT NULL,             -- of the lease's block, with its count
+    count INTEGER NOT NULL,
+    games INTEGER NOT NULL,             -- accepted under the token
+    latest INTEGER NOT NULL,            -- newest version at that moment: later ones may have learnt from them
+    marked INTEGER NOT NULL DEFAULT 0,  -- an audit found a forged game of the token
+    PRIMARY KEY (lease, token)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX origins_by_token ON origins (token);
+CREATE INDEX origins_by_run ON origins (run);
+
+-- Games that wait to be played again.
+CREATE TABLE audits (
+    id INTEGER PRIMARY KEY,
+    run INTEGER NOT NULL,
+    series INTEGER NOT NULL REFERENCES series,
+    lease INTEGER NOT NULL,
+    token INTEGER NOT NULL,
+    number INTEGER NOT NULL,
+    seat0 BLOB NOT NULL,
+    seat1 BLOB NOT NULL,
+    record BLOB                         -- ludus.v1.GameRecord; NULL: said to be unplayable
+) STRICT;
+
+CREATE TABLE audit_results (
+    run INTEGER NOT NULL,
+    result TEXT NOT NULL,
+    count INTEGER NOT NULL,
+    PRIMARY KEY (run, result)
+) STRICT, WITHOUT ROWID;
+";
+
 /// The file's format: 0 for an empty file.
 pub(super) fn format_of(connection: &Connection) -> rusqlite::Result<i64> {
     connection.pragma_query_value(None, "user_version", |row| row.get(0))
@@ -143,4 +196,28 @@ pub(super) fn migrate(connection: &mut Connection) -> rusqlite::Result<()> {
         transaction.commit()?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_of_the_first_format_goes_on_with_its_leases_open_to_anybody() {
+        let mut old = Connection::open_in_memory().expect("opens");
+        old.execute_batch(FORMAT_1).expect("the old tables");
+        old.execute_batch(
+            "INSERT INTO runs (id, name, stream, revision, config, active, created_at) VALUES (1, 'r', 's', 1, '', 1, 1);
+             INSERT INTO series (id, run, settings, next) VALUES (1, 1, x'', 8);
+             INSERT INTO blocks VALUES (1, 1, 0, 8, x'', x'', 7, 'w', 1, 2, 8, x'00');",
+        )
+        .expect("rows");
+        old.pragma_update(None, "application_id", APPLICATION_ID).expect("ours");
+        old.pragma_update(None, "user_version", 1).expect("format 1");
+        migrate(&mut old).expect("brought up to date");
+        let owners: Vec<u8> =
+            old.query_row("SELECT owners FROM blocks", [], |row| row.get(0)).expect("a block");
+        assert!(owners.is_empty());
+        assert_eq!(format_of(&old).expect("a format"), FORMAT);
+    }
 }

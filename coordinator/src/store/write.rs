@@ -45,8 +45,12 @@ impl<'t> Writer<'t> {
         Writer(transaction)
     }
 
+    pub(super) fn connection(&self) -> &Connection {
+        self.0
+    }
+
     /// Runs a statement that must change exactly one row.
-    fn one(&self, sql: &str, values: impl rusqlite::Params) -> Result<()> {
+    pub(super) fn one(&self, sql: &str, values: impl rusqlite::Params) -> Result<()> {
         match self.0.prepare_cached(sql)?.execute(values)? {
             1 => Ok(()),
             changed => Err(rusqlite::Error::StatementChangedRows(changed)),
@@ -135,12 +139,14 @@ impl<'t> Writer<'t> {
         let Some(block) = series.book.blocks().get(&lease) else { return self.forget_block(lease) };
         let [seat0, seat1] = block.players.each_ref().map(Message::encode_to_vec);
         let issue = &block.issue;
+        let owners: Vec<u8> = block.owners().iter().flat_map(|owner| owner.to_le_bytes()).collect();
         self.one(
             "INSERT INTO blocks (lease, series, first, count, seat0, seat1, token, holder, since, deadline, asked,
-                                 done)
-             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                                 done, owners)
+             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
              ON CONFLICT (lease) DO UPDATE SET token = excluded.token, holder = excluded.holder,
-                 since = excluded.since, deadline = excluded.deadline, asked = excluded.asked, done = excluded.done",
+                 since = excluded.since, deadline = excluded.deadline, asked = excluded.asked, done = excluded.done,
+                 owners = excluded.owners",
             params![
                 lease,
                 series.settings.id,
@@ -154,6 +160,7 @@ impl<'t> Writer<'t> {
                 issue.deadline,
                 block.asked,
                 block.done_bits(),
+                owners,
             ],
         )
     }

@@ -16,6 +16,7 @@ use tempfile::TempDir;
 
 use super::coin::{self, Coin};
 use crate::leases::{Accounting, Millis};
+use crate::tokens::Caller;
 use crate::{Coordinator, CoordinatorError, CoordinatorOptions};
 
 /// Small leases, a gate that takes half of the time and is decided by a handful of pairs.
@@ -141,7 +142,7 @@ impl Desk {
             games: vec![PlayableGame { name: "coin".into(), revision: 1 }],
             games_per_second: 0.0,
         };
-        self.open().shared.acquire(&request, self.now)
+        self.open().shared.acquire(Caller::Anyone, &request, self.now)
     }
 
     pub fn lease(&self, worker: &str) -> Lease {
@@ -165,7 +166,7 @@ impl Desk {
 
     pub fn release(&self, lease: &Lease) {
         let request = ludus_proto::v1::ReleaseRequest { lease_id: lease.id, token: lease.token };
-        self.open().shared.release(&request).expect("released");
+        self.open().shared.release(Caller::Anyone, &request).expect("released");
     }
 
     pub fn wait_reason(&self, worker: &str) -> String {
@@ -183,7 +184,7 @@ impl Desk {
             games,
             unplayable: Vec::new(),
         };
-        self.open().shared.submit(&request, self.now).expect("submitted")
+        self.open().shared.submit(Caller::Anyone, &request, self.now).expect("submitted")
     }
 
     /// Submits all games of a lease, each with this result.

@@ -218,7 +218,7 @@ fn a_game_of_a_gate_that_nobody_can_finish_counts_as_a_draw() {
         games: games_of(&lease, |_| 1)[1..].to_vec(),
         unplayable: vec![0],
     };
-    desk.open().shared.submit(&request, desk.now).expect("submitted");
+    desk.open().shared.submit(crate::tokens::Caller::Anyone, &request, desk.now).expect("submitted");
     let gate = desk.open().run("").expect("the run").gate.expect("running");
     let pairs = f64::from(lease.count) / 2.0;
     assert_eq!((gate.pairs as f64, gate.ppg), (pairs, (pairs - 0.5) / pairs));

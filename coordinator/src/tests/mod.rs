@@ -1,11 +1,15 @@
 //! The whole coordinator, with a game that is one toss of a coin: fast, and any player can be made to win.
 //!
 //! `rules`, `gates`, `verdicts`, `recovery` and `random_walk` call it directly and pass the time in; `server` talks to it
-//! over a port, as workers and trainers do. `measure` measures, when asked.
+//! over a port, as workers and trainers do. `audits`, `doors` and `hostile` are about those who do not
+//! play fair. `measure` measures, when asked.
 
+mod audits;
 mod coin;
 mod desk;
+mod doors;
 mod gates;
+mod hostile;
 mod measure;
 mod phases;
 mod random_walk;

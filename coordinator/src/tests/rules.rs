@@ -130,7 +130,7 @@ fn a_game_that_nobody_can_finish_is_void_and_not_issued_again() {
         games: games_of(&lease, |_| 1)[1..].to_vec(),
         unplayable: vec![lease.first, lease.first],
     };
-    let reply = desk.open().shared.submit(&request, desk.now).expect("submitted");
+    let reply = desk.open().shared.submit(crate::tokens::Caller::Anyone, &request, desk.now).expect("submitted");
     assert_eq!(reply.accepted, lease.count - 1);
     let issued = u64::from(lease.count);
     let numbers = Accounting { issued, accepted: issued - 1, leased: 0, void: 1, unplayable: 1 };
@@ -256,7 +256,7 @@ fn a_worker_with_other_rules_gets_nothing() {
     let ask = |name: &str, revision| {
         let games = vec![PlayableGame { name: name.into(), revision }];
         let request = AcquireRequest { worker: "w".into(), games, ..AcquireRequest::default() };
-        desk.open().shared.acquire(&request, desk.now)
+        desk.open().shared.acquire(crate::tokens::Caller::Anyone, &request, desk.now)
     };
     let refusal = ask("coin", 2).expect_err("refused").to_string();
     assert!(refusal.contains("revision 2") && refusal.contains("run coin needs revision 1"), "{refusal}");

@@ -22,28 +22,29 @@ use super::coin;
 use super::desk::{CONFIG, drain_stream, games_of, kind_of, options};
 use crate::{Coordinator, CoordinatorError};
 
-struct Server {
-    dir: tempfile::TempDir,
-    address: std::net::SocketAddr,
+pub(super) struct Server {
+    pub dir: tempfile::TempDir,
+    pub address: std::net::SocketAddr,
+    pub coordinator: Coordinator,
     stop: CancellationToken,
     task: JoinHandle<Result<(), CoordinatorError>>,
-    channel: Channel,
+    pub channel: Channel,
 }
 
 impl Server {
-    async fn start() -> Server {
+    pub async fn start() -> Server {
         let dir = tempfile::tempdir().expect("a folder");
         let coordinator = Coordinator::open(options(dir.path())).expect("opens");
         let listener = coordinator.bind("127.0.0.1:0".parse().expect("an address")).await.expect("a port");
         let address = listener.local_addr().expect("an address");
         let stop = CancellationToken::new();
         let task = tokio::spawn({
-            let stop = stop.clone();
+            let (stop, coordinator) = (stop.clone(), coordinator.clone());
             async move { coordinator.serve(listener, stop).await }
         });
         let endpoint = Channel::from_shared(format!("http://{address}")).expect("an address");
         let channel = endpoint.connect().await.expect("connected");
-        Server { dir, address, stop, task, channel }
+        Server { dir, address, coordinator, stop, task, channel }
     }
 
     async fn acquire(&self) -> Answer {
@@ -246,7 +247,7 @@ async fn a_shutdown_ends_with_clients_connected_and_frees_the_folder() {
     idle.read_exact(&mut first).await.expect("answered");
     server.stop.cancel();
     server.task.await.expect("ended").expect("well");
-    drop((idle, server.channel));
+    drop((idle, server.channel, server.coordinator));
     let dir = server.dir.path().to_owned();
     // Tasks of closed connections may hold on for a moment.
     let mut tries = 0;

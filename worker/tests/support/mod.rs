@@ -297,6 +297,7 @@ pub struct Running {
 pub fn options(url: &str, game: ScriptedGame) -> WorkerOptions {
     WorkerOptions {
         coordinator: url.into(),
+        token: Default::default(),
         name: "tester".into(),
         threads: 1,
         cache: None,

@@ -25,6 +25,8 @@ use ludus_players::weight_file::{Digest, WeightFile, check_target, save_bytes};
 use ludus_stream::StreamHome;
 use serde::Serialize;
 
+use ludus_proto::Bearer;
+
 use crate::coordinator_client::CoordinatorClient;
 use crate::exit::BadConfiguration;
 use crate::game::GameChoice;
@@ -166,7 +168,7 @@ pub fn run(args: Args) -> Result<()> {
             (Some(works), url, StreamHome::Local { folder: folder.clone() })
         }
     };
-    let client = CoordinatorClient::new(&url)?;
+    let client = CoordinatorClient::new(&url, Bearer::none())?;
     if works.is_some() && client.runs()?.iter().any(|other| other.run != run) {
         bail!(
             "{} holds a build with another player or other settings: give those to go on with it, or remove it",

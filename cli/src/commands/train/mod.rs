@@ -19,12 +19,13 @@ use clap::builder::PossibleValuesParser;
 use ludus_config::RunConfig;
 use ludus_coordinator::Coordinator;
 use ludus_players::arena::Registry;
+use ludus_players::weight_file::WeightFile;
 use ludus_proto::v1::RunStatus;
 
 use crate::exit::BadConfiguration;
 use crate::local_run::Served;
 use crate::report::grouped;
-use crate::{config_file, output, report, roles, signals};
+use crate::{config_file, output, players, report, roles, signals};
 use budget::Budget;
 use progress::Display;
 use team::Team;
@@ -37,6 +38,9 @@ Examples:
   ludus train backgammon                     go on where it ended, until Ctrl-C
   ludus config show > run.toml               a configuration to edit, for
   ludus train backgammon --config run.toml --dir runs/experiment
+  ludus train backgammon --from shipped --config fine.toml --dir runs/fine
+
+With --from, small steps (learn.step_size) keep what the weights know; the default's first steps are large.
 
 At --time or Ctrl-C what was played is learnt, for up to a minute, a last version is published, and a gate
 in progress is left to be continued, as are games still to be learnt. A second Ctrl-C ends at once;
@@ -48,6 +52,10 @@ pub struct Args {
     /// The run's configuration [default: the defaults, see `ludus config show`, or that of the run in DIR]
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
+    /// Begin a new run with the weights of this player instead of random ones: shipped, a weight file's path, or a version
+    /// (v12, champion) of the last run on this machine
+    #[arg(long, value_name = "PLAYER")]
+    from: Option<String>,
     #[command(flatten)]
     budget: Budget,
     /// Player threads [default: one for each core]
@@ -86,16 +94,17 @@ async fn train(args: Args, config: Option<RunConfig>) -> Result<()> {
     let dir = args.dir.unwrap_or_else(|| Path::new("runs").join(&args.game));
     let stream = roles::stream(&dir, args.redis);
     let coordinator = roles::coordinator(&dir, &stream, false).await?;
-    let run = resume_or_create(&coordinator, &args.game, config, &dir)?;
+    let from = args.from.map(|player| beginning_of(&player, &args.game, &coordinator, &dir)).transpose()?;
+    let run = resume_or_create(&coordinator, &args.game, config, from.as_ref(), &dir)?;
     let listener = team::listen(&coordinator).await?;
     let url = format!("http://{}", listener.local_addr()?);
-    let served = Served::note(&dir, &url);
+    let served = Served::note(&dir, &url, coordinator.house_token());
 
     let mut display = Display::new(args.budget.time);
     display.say(&beginning(&coordinator.run(&run)?, &dir));
     display.say(&format!("watch it at {url}"));
     let threads = args.workers.unwrap_or_else(roles::cores);
-    let team = Team::start(coordinator.clone(), run.clone(), stream, dir.clone(), threads, listener);
+    let team = Team::start(coordinator.clone(), run.clone(), stream, dir.clone(), from, threads, listener);
     let outcome = team.work(args.budget, told_to_stop, &mut display).await;
     display.end();
     drop(served);
@@ -109,16 +118,41 @@ async fn train(args: Args, config: Option<RunConfig>) -> Result<()> {
     outcome
 }
 
+/// The weights that a new run begins with.
+fn beginning_of(player: &str, game: &str, coordinator: &Coordinator, dir: &Path) -> Result<WeightFile> {
+    if let Some(run) = coordinator.runs()?.last() {
+        bail!(
+            "{} holds run {}, which goes on from where it ended, not --from {player}: choose another folder with --dir",
+            dir.display(),
+            run.run
+        );
+    }
+    let registry = Registry::standard();
+    let arena = registry.find(game).with_context(|| format!("there is no game {game}"))?;
+    players::weights(player, &**arena)
+}
+
+/// The default configuration, for networks like those the run begins with.
+fn default_config(game: &str, from: Option<&WeightFile>) -> RunConfig {
+    let mut config = RunConfig { game: game.to_owned(), ..RunConfig::default() };
+    if let Some((from, first)) = from.and_then(|from| Some((from, from.networks.first()?))) {
+        config.network.inputs.clone_from(&from.card.inputs);
+        config.network.hidden = first.hidden;
+    }
+    config
+}
+
 /// The run of the folder, which is made when there is none. Gives its name.
 fn resume_or_create(
     coordinator: &Coordinator,
     game: &str,
     config: Option<RunConfig>,
+    from: Option<&WeightFile>,
     dir: &Path,
 ) -> Result<String> {
     let runs = coordinator.runs()?;
     let Some(there) = runs.last() else {
-        let config = config.unwrap_or_else(|| RunConfig { game: game.to_owned(), ..RunConfig::default() });
+        let config = config.unwrap_or_else(|| default_config(game, from));
         return Ok(coordinator.create_run(&config.to_toml(), "")?);
     };
     let name = &there.run;
@@ -228,12 +262,33 @@ mod tests {
         // Relative, as people write it; tests run in the folder of their crate.
         config.gate.benchmark = "tests/fixtures/small.bm".into();
         let resume = |config: &RunConfig| {
-            resume_or_create(&coordinator, "backgammon", Some(config.clone()), dir.path())
+            resume_or_create(&coordinator, "backgammon", Some(config.clone()), None, dir.path())
         };
         let created = resume(&config).unwrap();
         assert_eq!(resume(&config).unwrap(), created);
         config.seed = 9;
         let refusal = resume(&config).unwrap_err().to_string();
         assert!(refusal.contains("(seed is 1 there and 9 here)"), "{refusal}");
+    }
+
+    #[tokio::test]
+    async fn only_a_new_run_begins_with_given_weights_and_it_has_networks_like_theirs() {
+        let dir = tempfile::tempdir().unwrap();
+        let stream = roles::stream(dir.path(), None);
+        let coordinator = roles::coordinator(dir.path(), &stream, false).await.unwrap();
+        let beginning = |player: &str| beginning_of(player, "backgammon", &coordinator, dir.path());
+        let refusal = beginning("pubeval").unwrap_err().to_string();
+        assert!(refusal.contains("pubeval has no weights to begin with"), "{refusal}");
+
+        let mut from = beginning("shipped").unwrap();
+        let hidden = from.networks[0].hidden;
+        assert_eq!(default_config("backgammon", Some(&from)).network.hidden, hidden);
+        from.networks[0].hidden = 7;
+        let config = default_config("backgammon", Some(&from));
+        assert_eq!((config.network.inputs, config.network.hidden), (from.card.inputs.clone(), 7));
+
+        resume_or_create(&coordinator, "backgammon", None, Some(&from), dir.path()).unwrap();
+        let refusal = beginning("shipped").unwrap_err().to_string();
+        assert!(refusal.contains("holds run backgammon, which goes on from where it ended"), "{refusal}");
     }
 }

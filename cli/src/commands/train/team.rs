@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, anyhow};
 use ludus_coordinator::{Coordinator, CoordinatorError};
 use ludus_players::arena::Registry;
+use ludus_players::weight_file::WeightFile;
 use ludus_stream::StreamHome;
 use ludus_trainer::{TrainerOptions, TrainerStats};
 use ludus_worker::{WorkerOptions, WorkerStats};
@@ -19,6 +20,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::budget::Budget;
 use super::progress::{Display, Moment};
+use crate::roles;
 
 /// First port tried, and how many after it.
 const PORT: u16 = 7777;
@@ -80,20 +82,24 @@ impl Team {
         run: String,
         stream: StreamHome,
         dir: PathBuf,
+        from: Option<WeightFile>,
         threads: usize,
         listener: TcpListener,
     ) -> Self {
         let url = listener.local_addr().map(|address| format!("http://{address}")).unwrap_or_default();
         let (worker_stats, trainer_stats) = (Arc::<WorkerStats>::default(), Arc::<TrainerStats>::default());
+        let token = roles::house_bearer(&coordinator);
         let serving = coordinator.clone();
         let server = Role::start("coordinator", async move |stop| Ok(serving.serve(listener, stop).await?));
         let options = TrainerOptions {
             coordinator: url.clone(),
+            token: token.clone(),
             run: run.clone(),
             stream,
             dir: dir.join("trainer"),
             name: "trainer".into(),
             last_version: true,
+            from,
             registry: Registry::standard(),
         };
         let stats = trainer_stats.clone();
@@ -101,6 +107,7 @@ impl Team {
             Role::start("trainer", async move |stop| Ok(ludus_trainer::run(options, stop, stats).await?));
         let options = WorkerOptions {
             coordinator: url,
+            token,
             name: "local".into(),
             threads,
             cache: None,

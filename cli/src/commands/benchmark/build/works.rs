@@ -29,6 +29,7 @@ impl Works {
             .block_on(roles::coordinator(folder, &stream, false))
             .with_context(|| format!("the work kept in {}", folder.display()))?;
         let (listener, url) = runtime.block_on(listen(&coordinator))?;
+        let token = roles::house_bearer(&coordinator);
         let stop = CancellationToken::new();
         let told = stop.clone();
         let serving = async move { Ok(coordinator.serve(listener, told).await?) };
@@ -36,6 +37,7 @@ impl Works {
 
         let options = WorkerOptions {
             coordinator: url.clone(),
+            token,
             name: "local".into(),
             threads,
             cache: None,
