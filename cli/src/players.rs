@@ -48,6 +48,14 @@ pub fn resolve(spec: &str, arena: &dyn Arena, place: &PlayerPlace) -> Result<Sea
     Ok(Seating { source, plies })
 }
 
+/// The weights that `spec` names, for a run to begin with.
+pub fn weights(spec: &str, arena: &dyn Arena) -> Result<WeightFile> {
+    match resolve(spec, arena, &PlayerPlace::default())?.source {
+        Source::Weights { file, .. } => Ok(Arc::unwrap_or_clone(file)),
+        _ => bail!("{spec} has no weights to begin with: name shipped, a .safetensors file or a version of a run"),
+    }
+}
+
 fn version(spec: &str, which: Which, arena: &dyn Arena, place: &PlayerPlace) -> Result<Source> {
     let looked_up = || {
         let runs = place.place.read()?;
