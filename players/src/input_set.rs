@@ -35,12 +35,18 @@ impl Inputs {
         Terms { indices: &self.indices, values: &self.values }
     }
 
-    /// Those with an index below `index`, and the others.
-    pub fn split(&self, index: usize) -> (Terms<'_>, Terms<'_>) {
-        let below = self.indices.partition_point(|&found| usize::from(found) < index);
-        let ((first, others), (values, other_values)) =
-            (self.indices.split_at(below), self.values.split_at(below));
-        (Terms { indices: first, values }, Terms { indices: others, values: other_values })
+    /// Those with an index below `index`.
+    pub fn below(&self, index: usize) -> Terms<'_> {
+        let n = self.indices.partition_point(|&found| usize::from(found) < index);
+        Terms { indices: &self.indices[..n], values: &self.values[..n] }
+    }
+
+    /// All but the first `n`.
+    ///
+    /// # Panics
+    /// If there are fewer.
+    pub fn after(&self, n: usize) -> Terms<'_> {
+        Terms { indices: &self.indices[n..], values: &self.values[n..] }
     }
 
     /// Replaces the content.

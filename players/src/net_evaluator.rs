@@ -22,8 +22,9 @@ pub struct NetEvaluator<G: Game> {
     kernel: Kernel,
     /// The inputs of the position at hand, kept for their memory.
     active: Inputs,
-    /// What the last position of each class began with.
-    beginnings: Vec<Beginning>,
+    /// What the positions of each class began with of late, the last first. Two, as plays that hit and plays that do not
+    /// take turns.
+    beginnings: Vec<[Beginning; 2]>,
 }
 
 /// The first inputs of a position and what they add up to.
@@ -31,6 +32,25 @@ pub struct NetEvaluator<G: Game> {
 struct Beginning {
     inputs: Inputs,
     sums: Sums,
+}
+
+impl Beginning {
+    /// Whether a position begins with the same inputs, those below `shared`.
+    #[inline]
+    fn is_of(&self, position: &Inputs, shared: usize) -> bool {
+        let len = self.inputs.indices.len();
+        let Some((indices, others)) = position.indices.split_at_checked(len) else { return false };
+        if indices != self.inputs.indices || others.first().is_some_and(|&index| usize::from(index) < shared)
+        {
+            return false;
+        }
+        // By bits and without a way out, which is quicker.
+        let mut differing = 0;
+        for (value, own) in position.values[..len].iter().zip(&self.inputs.values) {
+            differing |= value.to_bits() ^ own.to_bits();
+        }
+        differing == 0
+    }
 }
 
 impl<G: Game> NetEvaluator<G> {
@@ -49,7 +69,7 @@ impl<G: Game> NetEvaluator<G> {
         let begin = |network| {
             let mut beginning = Beginning::default();
             kernel.start(network, beginning.inputs.all(), &mut beginning.sums);
-            beginning
+            [beginning.clone(), beginning]
         };
         let beginnings = networks.iter().map(begin).collect();
         Ok(NetEvaluator { game, inputs, networks, kernel, active: Inputs::default(), beginnings })
@@ -78,13 +98,18 @@ impl<G: Game> NetEvaluator<G> {
         };
         self.inputs.write(class, state, &mut self.active);
         let mut chances = G::Chances::default();
-        let (network, beginning) = (&self.networks[class], &mut self.beginnings[class]);
-        let (first, rest) = self.active.split(self.inputs.shared(class));
-        if beginning.inputs.all() != first {
-            beginning.inputs.copy(first);
-            self.kernel.start(network, first, &mut beginning.sums);
+        let (network, shared) = (&self.networks[class], self.inputs.shared(class));
+        let [last, before] = &mut self.beginnings[class];
+        if !last.is_of(&self.active, shared) {
+            std::mem::swap(last, before);
+            if !last.is_of(&self.active, shared) {
+                let first = self.active.below(shared);
+                last.inputs.copy(first);
+                self.kernel.start(network, first, &mut last.sums);
+            }
         }
-        self.kernel.finish(network, &beginning.sums, rest, chances.as_mut());
+        let rest = self.active.after(last.inputs.indices.len());
+        self.kernel.finish(network, &last.sums, rest, chances.as_mut());
         self.inputs.possible(class, state, chances.ordered())
     }
 }

@@ -127,7 +127,8 @@ fn a_position_may_be_computed_in_two_parts() {
         let whole = outputs(&mut kernel, &network, &inputs);
         let (mut sums, mut parts) = (Sums::default(), vec![f32::NAN; 5]);
         for index in 0..=61 {
-            let (first, rest) = inputs.split(index);
+            let first = inputs.below(index);
+            let rest = inputs.after(first.indices.len());
             assert!(first.indices.iter().all(|&found| usize::from(found) < index));
             assert_eq!([first.indices, rest.indices].concat(), inputs.indices);
             assert_eq!([first.values, rest.values].concat(), inputs.values);
