@@ -1,10 +1,12 @@
 //! Italian draughts against counts that independent programs agree on, and rule by rule.
 
-use ludus_games::italian_draughts::{Board, BoardError, Play, Position};
+use ludus_games::italian_draughts::{Board, BoardError, Counted, Position, perft};
 use ludus_games::{Game, ItalianDraughts, Plays};
 use proptest::prelude::*;
 
 use crate::shared;
+
+mod pdn;
 
 fn position(fen: &str) -> Position {
     fen.parse().unwrap_or_else(|e| panic!("{e}"))
@@ -18,20 +20,10 @@ fn plays(fen: &str) -> Vec<String> {
     plays.moves.iter().map(|&play| game.write_move(&position(fen), play)).collect()
 }
 
-/// Leaves of the tree of plays at exactly this depth; a finished game has none.
-fn perft(board: &Board, depth: usize, generate: fn(&Board, &mut Vec<Play>)) -> u64 {
-    let mut plays = Vec::new();
-    generate(board, &mut plays);
-    if depth == 1 {
-        return plays.len() as u64;
-    }
-    plays.iter().map(|play| perft(&board.after(play), depth - 1, generate)).sum()
-}
-
-fn assert_perft(fen: &str, depth: usize, paths: u64, merged: u64) {
+fn assert_perft(fen: &str, depth: u32, paths: u64, merged: u64) {
     let position = position(fen);
-    assert_eq!(perft(position.board(), depth, Board::paths), paths, "paths of {fen} to depth {depth}");
-    assert_eq!(perft(position.board(), depth, Board::plays), merged, "plays of {fen} to depth {depth}");
+    assert_eq!(perft(position.board(), depth, Counted::Paths), paths, "paths of {fen} to depth {depth}");
+    assert_eq!(perft(position.board(), depth, Counted::Plays), merged, "plays of {fen} to depth {depth}");
 }
 
 const START: &str = "W:W21-32:B1-12";
@@ -65,7 +57,7 @@ fn the_shared_counts_are_matched() {
         let fields: Vec<&str> = line.split('\t').collect();
         let number = |i: usize| fields[i].parse::<u64>().expect(line);
         if number(3) < 1_000_000 {
-            assert_perft(fields[1], number(2) as usize, number(3), number(4));
+            assert_perft(fields[1], number(2) as u32, number(3), number(4));
             checked += 1;
         }
     }
@@ -80,7 +72,7 @@ fn every_shared_count_is_matched() {
     for line in text.lines().filter(|line| !line.starts_with('#') && !line.starts_with("id\t")) {
         let fields: Vec<&str> = line.split('\t').collect();
         let number = |i: usize| fields[i].parse::<u64>().expect(line);
-        assert_perft(fields[1], number(2) as usize, number(3), number(4));
+        assert_perft(fields[1], number(2) as u32, number(3), number(4));
     }
 }
 

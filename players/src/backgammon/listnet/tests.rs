@@ -37,8 +37,8 @@ fn decisions(games: u32, listed: usize) -> Benchmark<Backgammon> {
             let roll: Dice = rolls[dice::throw(&mut rng, rolls)].0;
             Backgammon.plays(&state, roll, &mut plays);
             let weights = if has_contact(&state) { &teacher.contact } else { &teacher.race };
-            // A won game is worth more than any score.
-            let worth = |after: &Position| f64::from(score(weights, after).min(9.0));
+            // A won game is worth more than any score; and no play loses more than a game can.
+            let worth = |after: &Position| f64::from(score(weights, after).clamp(-14.0, 9.0)) / 4.0;
             let mut order: Vec<_> = plays.after.iter().map(|after| (worth(after), *after)).collect();
             order.sort_by(|a, b| b.0.total_cmp(&a.0));
             let best = order[0].0;
@@ -124,9 +124,9 @@ fn the_start_is_scaled_to_points_and_plays_as_before() {
     let lessons = Lessons::of(&benchmark, Vector::Contact);
     let start = PubEval::weights().contact.map(f64::from);
     let scaled = lessons.in_points(start);
-    // The teacher's scores are a tenth of PubEval's, or so.
+    // What the decisions are worth is a fortieth of PubEval's scores, or so.
     let factor = start[1] / scaled[1];
-    assert!([4.0, 8.0, 16.0].contains(&factor), "divided by {factor}");
+    assert!([16.0, 32.0, 64.0].contains(&factor), "divided by {factor}");
     assert!(start.iter().zip(&scaled).all(|(before, after)| *before == after * factor));
     assert_eq!(lessons.measure(&scaled).1, lessons.measure(&start).1);
     assert!(lessons.measure(&scaled).0 < lessons.measure(&start).0);
