@@ -52,7 +52,9 @@ pub fn resolve(spec: &str, arena: &dyn Arena, place: &PlayerPlace) -> Result<Sea
 pub fn weights(spec: &str, arena: &dyn Arena) -> Result<WeightFile> {
     match resolve(spec, arena, &PlayerPlace::default())?.source {
         Source::Weights { file, .. } => Ok(Arc::unwrap_or_clone(file)),
-        _ => bail!("{spec} has no weights to begin with: name shipped, a .safetensors file or a version of a run"),
+        _ => bail!(
+            "{spec} has no weights to begin with: name shipped, a .safetensors file or a version of a run"
+        ),
     }
 }
 

@@ -72,10 +72,13 @@ impl Finding {
     }
 }
 
+/// A table that is set: its series, who sits at it, itself.
+type SetTable = (u64, [Vec<u8>; 2], Box<dyn Table>);
+
 /// The table at which the last game was played: the next one is often of the same series and players.
 #[derive(Default)]
 pub(crate) struct Auditor {
-    table: Option<(u64, [Vec<u8>; 2], Box<dyn Table>)>,
+    table: Option<SetTable>,
 }
 
 impl Shared {
@@ -171,8 +174,7 @@ impl Shared {
         sample: &Sample,
     ) -> Result<&'a mut Box<dyn Table>, String> {
         let told = |error: &dyn std::fmt::Display| error.to_string();
-        let fits =
-            |table: &(u64, [Vec<u8>; 2], Box<dyn Table>)| table.0 == sample.series && table.1 == sample.seats;
+        let fits = |table: &SetTable| table.0 == sample.series && table.1 == sample.seats;
         if !auditor.table.as_ref().is_some_and(fits) {
             let series = SeriesSettings::decode(settings).map_err(|error| told(&error))?;
             let [first, second] = [self.seat(&sample.seats[0])?, self.seat(&sample.seats[1])?];

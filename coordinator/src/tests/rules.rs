@@ -130,7 +130,8 @@ fn a_game_that_nobody_can_finish_is_void_and_not_issued_again() {
         games: games_of(&lease, |_| 1)[1..].to_vec(),
         unplayable: vec![lease.first, lease.first],
     };
-    let reply = desk.open().shared.submit(crate::tokens::Caller::Anyone, &request, desk.now).expect("submitted");
+    let reply =
+        desk.open().shared.submit(crate::tokens::Caller::Anyone, &request, desk.now).expect("submitted");
     assert_eq!(reply.accepted, lease.count - 1);
     let issued = u64::from(lease.count);
     let numbers = Accounting { issued, accepted: issued - 1, leased: 0, void: 1, unplayable: 1 };

@@ -69,7 +69,10 @@ fn a_run_begins_with_the_weights_it_is_given_and_they_must_fit_it() {
     let mut wider = Bench { from: Some(learnt), ..Bench::new() };
     wider.config.network.hidden = 9;
     let error = wider.train().unwrap_err().to_string();
-    assert!(error.contains("cannot be where run first begins") && error.contains("network.hidden"), "{error}");
+    assert!(
+        error.contains("cannot be where run first begins") && error.contains("network.hidden"),
+        "{error}"
+    );
     assert!(error.contains("12-8-1") && error.contains("12-9-1"), "{error}");
     assert!(wider.office.lock().unwrap().versions.is_empty());
 }
