@@ -68,8 +68,12 @@ pub enum Command {
     /// Build, check and ask the exact database of the end of a backgammon game
     #[command(subcommand)]
     Bearoff(commands::bearoff::Action),
+    /// Judge the end of a game exactly: every position with few pieces
+    Endgame(commands::endgame::Args),
     /// Play against a player, or let other programs do so
     Play(commands::play::Args),
+    /// Count the leaves of a game's tree of plays
+    Perft(commands::perft::Args),
     /// Measure how fast this machine judges positions and plays games
     Speed(commands::speed::Args),
 }
@@ -95,6 +99,8 @@ impl Command {
             Command::Moves(args) => commands::moves::run(args),
             Command::Evaluate(args) => commands::evaluate::run(args),
             Command::Bearoff(action) => commands::bearoff::run(action),
+            Command::Endgame(args) => commands::endgame::run(args),
+            Command::Perft(args) => commands::perft::run(args),
             Command::Play(args) => commands::play::run(args),
             Command::Speed(args) => commands::speed::run(args),
         }

@@ -21,7 +21,7 @@ use crate::weight_file::{Digest, Shape, WeightFile};
 /// A player as something that can be built: by name, or from weights.
 #[derive(Clone, Debug)]
 pub enum Source {
-    /// A baseline of the game, such as `random` or `pubeval`.
+    /// A baseline of the game, such as `random`, `pubeval` or, with a setting, `saltare@depth=7`.
     Baseline(String),
     /// A network's weights.
     Weights {
@@ -128,6 +128,13 @@ pub trait Arena: Send + Sync {
     fn decisions(&self, record: &GameRecord) -> Result<Vec<RolledDecision>, ArenaError> {
         let _ = record;
         Err(ArenaError::Unsupported { game: self.game(), what: "benchmarks" })
+    }
+
+    /// Counts the leaves of the tree of plays `depth` plies deep, from the start or from a position, by which move generators
+    /// are held against each other: a name and a number for each way of counting.
+    fn leaves(&self, position: Option<&str>, depth: u32) -> Result<Vec<(&'static str, u64)>, ArenaError> {
+        let _ = (position, depth);
+        Err(ArenaError::Unsupported { game: self.game(), what: "counting of plays" })
     }
 
     /// Measures for `duration` how fast a player judges and plays.
@@ -278,7 +285,12 @@ impl Registry {
 
     /// The games that come with Ludus.
     pub fn standard() -> Self {
-        Registry::new(vec![Arc::new(crate::game_arena::GameArena::<ludus_games::Backgammon>::default())])
+        use crate::game_arena::GameArena;
+        Registry::new(vec![
+            Arc::new(GameArena::<ludus_games::Backgammon>::default()),
+            Arc::new(GameArena::<ludus_games::Othello>::default()),
+            Arc::new(GameArena::<ludus_games::ItalianDraughts>::default()),
+        ])
     }
 
     /// Names of the games.

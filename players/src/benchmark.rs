@@ -190,7 +190,9 @@ fn read_line<G: Game>(
         // The first number is the equity of the best play, which loses nothing.
         let loss = if listed.is_empty() { 0.0 } else { value };
         if !(0.0..=most).contains(&loss) {
-            return Err(format!("play {key} loses {number}; a loss is 0 or more, and no more than {most} points"));
+            return Err(format!(
+                "play {key} loses {number}; a loss is 0 or more, and no more than {most} points"
+            ));
         }
         listed.push((position(key)?, loss));
     }

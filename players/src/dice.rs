@@ -35,6 +35,11 @@ pub fn trial_choices_of(series: &Series, number: u64, ply: u32) -> ChaCha8Rng {
     stream(series.seed, number, b"trialply", u64::from(ply))
 }
 
+/// What decides the order in which a series takes its openings.
+pub fn openings_of(series: &Series) -> ChaCha8Rng {
+    stream(series.seed, 0, b"opening\0", 0)
+}
+
 /// A stream for choices outside games, such as a random player's in decision `number` of a benchmark.
 pub fn decisions(seed: u64, number: u64) -> ChaCha8Rng {
     stream(seed, number, b"decision", 0)

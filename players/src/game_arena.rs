@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use ludus_games::{Chances, Game};
-use ludus_proto::v1::{GameRecord, PlayerRef, Series};
+use ludus_games::{Chances, Game, Plays};
+use ludus_proto::v1::{GameRecord, PlayerRef, Series, SeriesKind};
 
 use crate::analyst::{Analyst, GameAnalyst};
 use crate::arena::{Arena, ArenaError, Checked, Seating, Source, Table, Violation};
@@ -13,11 +13,12 @@ use crate::decisions::{self, RolledDecision, Wording};
 use crate::input_set::InputSet;
 use crate::lessons::{self, GameTeacher, Judges, Teacher};
 use crate::net_evaluator::NetEvaluator;
+use crate::openings::{OpenedTable, openings};
 use crate::peer::Peer;
 use crate::player::{Evaluator, Player, RandomPlayer};
 use crate::record;
 use crate::search::{Lookahead, ValuePlayer};
-use crate::spec::unknown_player;
+use crate::spec::{Settings, unknown_player};
 use crate::speed::{self, Bench, Speed};
 use crate::table::{Seated, SeriesTable, describe};
 use crate::weight_file::{Digest, Shape, WeightFile};
@@ -29,6 +30,12 @@ pub trait Roster: Game {
 
     /// The baseline of this name.
     fn baseline(&self, name: &str) -> Option<Box<dyn Player<Self>>>;
+
+    /// The baseline that a name with settings means, such as `saltare@depth=7`. Without an implementation of its own, no
+    /// baseline takes settings.
+    fn baseline_with(&self, settings: &Settings) -> Result<Box<dyn Player<Self>>, ArenaError> {
+        Err(settings.none_taken())
+    }
 
     /// The player that a text file describes; `file` is its name, for messages.
     fn described(&self, file: &str, text: &str) -> Result<Box<dyn Player<Self>>, ArenaError> {
@@ -50,6 +57,21 @@ pub trait Roster: Game {
     /// The weight file of the player that comes with the program, if one does.
     const SHIPPED: Option<&'static [u8]> = None;
 
+    /// Plies of the openings that matches begin with; 0 where dice make every game another.
+    const OPENING_PLIES: usize = 0;
+
+    /// Whether a position at the end of an opening is about even, as far as can be told at sight.
+    fn is_balanced(&self, state: &Self::State) -> bool {
+        let _ = state;
+        true
+    }
+
+    /// Leaves of the tree of rolls and plays `depth` plies deep, counted in each of the ways that are usual in the game.
+    /// Without an implementation of its own, one: a game that is over before is a leaf.
+    fn leaves(&self, state: &Self::State, depth: u32) -> Vec<(&'static str, u64)> {
+        vec![("leaves", leaves(*self, state, 0, depth))]
+    }
+
     /// The benchmark file that comes with the program, if one does.
     const BENCHMARK: Option<&'static str> = None;
 
@@ -58,6 +80,23 @@ pub trait Roster: Game {
         let _ = plies;
         Err(ArenaError::Settings(format!("{} cannot be played by {peer}", Self::NAME)))
     }
+}
+
+/// Leaves of the tree below a position after `ply` plies, by the rules alone.
+fn leaves<G: Game>(game: G, state: &G::State, ply: usize, depth: u32) -> u64 {
+    if depth == 0 || game.payoff(state).is_some() {
+        return 1;
+    }
+    let mut plays = Plays::new();
+    let mut count = 0;
+    for &(roll, _) in game.rolls(state, ply) {
+        game.plays(state, roll, &mut plays);
+        count += match depth {
+            1 => plays.len() as u64,
+            _ => plays.after.iter().map(|after| leaves(game, after, ply + 1, depth - 1)).sum(),
+        };
+    }
+    count
 }
 
 /// A program outside, which both plays and judges.
@@ -75,6 +114,9 @@ impl<G: Roster> GameArena<G> {
     /// The input set of this name.
     fn input_set(&self, name: &str) -> Result<Arc<dyn InputSet<G>>, ArenaError> {
         let sets = self.game.input_sets();
+        if sets.is_empty() {
+            return Err(ArenaError::Unsupported { game: G::NAME, what: "networks to train" });
+        }
         let known = || sets.iter().map(|set| set.name()).collect::<Vec<_>>().join(", ");
         sets.iter().find(|set| set.name() == name).cloned().ok_or_else(|| {
             ArenaError::Settings(format!("{} has no inputs {name:?}; it has: {}", G::NAME, known()))
@@ -85,14 +127,16 @@ impl<G: Roster> GameArena<G> {
     pub fn player(&self, seating: &Seating) -> Result<Box<dyn Player<G>>, ArenaError> {
         match &seating.source {
             Source::Baseline(name) => {
+                no_search(name, seating.plies)?;
+                if let Some(settings) = Settings::of(name) {
+                    return self.game.baseline_with(&settings);
+                }
                 let player = if name == "random" {
                     Some(Box::new(RandomPlayer) as _)
                 } else {
                     self.game.baseline(name)
                 };
-                let player = player.ok_or_else(|| unknown_player(self, name))?;
-                no_search(name, seating.plies)?;
-                Ok(player)
+                player.ok_or_else(|| unknown_player(self, name))
             }
             Source::Weights { file, .. } => {
                 Ok(Box::new(ValuePlayer::new(self.game, self.networks(file)?, seating.plies)))
@@ -185,12 +229,22 @@ impl<G: Roster> Arena for GameArena<G> {
 
     fn table(&self, series: &Series, seats: [&Seating; 2]) -> Result<Box<dyn Table>, ArenaError> {
         let refs = seats.map(Seating::player_ref);
-        let seated = if refs[0] == refs[1] {
-            Seated::alone(self.player(seats[0])?)
-        } else {
-            Seated::opposed([self.player(seats[0])?, self.player(seats[1])?])
+        let lay = |seat: &dyn Fn(Box<dyn Player<G>>) -> Box<dyn Player<G>>| {
+            let player = |seating| self.player(seating).map(seat);
+            let seated = if refs[0] == refs[1] {
+                Seated::alone(player(seats[0])?)
+            } else {
+                Seated::opposed([player(seats[0])?, player(seats[1])?])
+            };
+            Ok::<_, ArenaError>(
+                Box::new(SeriesTable::new(self.game, series, refs.clone(), seated)?) as Box<dyn Table>
+            )
         };
-        Ok(Box::new(SeriesTable::new(self.game, series, refs, seated)?))
+        if G::OPENING_PLIES > 0 && series.kind() == SeriesKind::Gate {
+            let openings = openings(self.game, G::OPENING_PLIES, &|state| self.game.is_balanced(state));
+            return Ok(Box::new(OpenedTable::new(openings, series, lay)?));
+        }
+        lay(&|player| player)
     }
 
     fn check(
@@ -240,6 +294,11 @@ impl<G: Roster> Arena for GameArena<G> {
 
     fn decisions(&self, record: &GameRecord) -> Result<Vec<RolledDecision>, ArenaError> {
         Ok(decisions::decisions(self.game, record, &self.classes())?)
+    }
+
+    fn leaves(&self, position: Option<&str>, depth: u32) -> Result<Vec<(&'static str, u64)>, ArenaError> {
+        let state = position.map(|text| self.game.read_position(text)).transpose()?;
+        Ok(self.game.leaves(&state.unwrap_or_else(|| self.game.start()), depth))
     }
 
     fn speed(&self, player: &Seating, threads: usize, duration: Duration) -> Result<Speed, ArenaError> {

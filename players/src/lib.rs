@@ -4,7 +4,7 @@
 //! [`net_evaluator`] (the networks), [`search`] (looking ahead), [`dice`] and [`luck`], [`table`] (one game from its
 //! number), [`rollout`] (positions of it played on), [`record`] (checking and replaying it), [`lessons`] (what it teaches),
 //! [`matches`] and [`benchmark`] (how good a player is), [`decisions`] (what benchmarks are made of), [`analyst`] and
-//! [`speed`], [`peer`] (players outside this program), [`spec`] (how people name players), and [`arena`], through which the
+//! [`speed`], [`openings`] (of games without dice), [`peer`] (players outside this program), [`spec`] (how people name players), and [`arena`], through which the
 //! processes of a cluster see a game without knowing which; [`game_arena`] makes one of any game. One folder per game holds
 //! what is particular to it.
 
@@ -17,11 +17,14 @@ pub mod dice;
 mod distinct;
 pub mod game_arena;
 pub mod input_set;
+pub mod italian_draughts;
 pub mod lessons;
 pub mod luck;
 pub mod matches;
 pub mod net_evaluator;
 pub mod network;
+pub mod openings;
+pub mod othello;
 pub mod peer;
 pub mod player;
 pub mod record;

@@ -1,6 +1,7 @@
 //! Player specs: how people name players.
 
 use std::fmt;
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
 use strsim::osa_distance;
@@ -23,7 +24,7 @@ pub struct PlayerSpec {
 /// The part of a spec that names a player.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Named {
-    /// A baseline of the game.
+    /// A baseline of the game, with its settings if it has any: `saltare@depth=7`.
     Baseline(String),
     /// A version of the run, `v12`.
     Version(u64),
@@ -49,6 +50,11 @@ pub enum Named {
 impl PlayerSpec {
     /// Reads a spec, with the baselines of `arena`'s game.
     pub fn parse(text: &str, arena: &dyn Arena) -> Result<Self, ArenaError> {
+        if let Some(settings) = Settings::of(text)
+            && arena.baselines().contains(&settings.player)
+        {
+            return Ok(PlayerSpec { who: Named::Baseline(text.into()), plies: 0 });
+        }
         let (name, plies) = match text.rsplit_once('@') {
             Some((name, search)) if !search.contains('/') => (name, search_depth(text, search)?),
             _ => (text, 0),
@@ -75,6 +81,59 @@ impl PlayerSpec {
             return Err(unknown_player(arena, name));
         };
         Ok(PlayerSpec { who, plies })
+    }
+}
+
+/// The name of a baseline with a setting: `saltare@depth=7`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Settings<'a> {
+    player: &'a str,
+    text: &'a str,
+}
+
+impl<'a> Settings<'a> {
+    /// What a name says after its `@`; `None` for a name without a setting.
+    pub fn of(name: &'a str) -> Option<Self> {
+        let (player, text) = name.split_once('@').filter(|(_, text)| text.contains('='))?;
+        Some(Settings { player, text })
+    }
+
+    /// The baseline.
+    pub fn player(&self) -> &'a str {
+        self.player
+    }
+
+    /// The one setting, which must be one of `known` and in its range.
+    pub fn only(
+        &self,
+        known: &[(&'static str, RangeInclusive<u64>)],
+    ) -> Result<(&'static str, u64), ArenaError> {
+        let setting = self.text.split_once('=').and_then(|(key, value)| {
+            let (name, range) = known.iter().find(|(name, _)| *name == key)?;
+            Some((*name, value.parse().ok().filter(|value| range.contains(value))?))
+        });
+        setting.ok_or_else(|| {
+            let known = known.iter().map(|(name, range)| {
+                format!("{}@{name}=N with N from {} to {}", self.player, range.start(), range.end())
+            });
+            ArenaError::Settings(format!(
+                "player {self}: {:?} is not a setting of {}; write {}",
+                self.text,
+                self.player,
+                known.collect::<Vec<_>>().join(", or ")
+            ))
+        })
+    }
+
+    /// The error about a baseline that takes no settings.
+    pub fn none_taken(&self) -> ArenaError {
+        ArenaError::Settings(format!("{} takes no settings; ask for it without @{}", self.player, self.text))
+    }
+}
+
+impl fmt::Display for Settings<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}@{}", self.player, self.text)
     }
 }
 
@@ -122,8 +181,10 @@ impl fmt::Display for PlayerSpec {
 /// The error about a name that is nobody's, with the names there are and the nearest of them.
 pub fn unknown_player(arena: &dyn Arena, name: &str) -> ArenaError {
     let baselines = arena.baselines();
-    let nearest =
-        baselines.iter().chain(&["shipped", "champion", "latest"]).min_by_key(|known| osa_distance(name, known));
+    let nearest = baselines
+        .iter()
+        .chain(&["shipped", "champion", "latest"])
+        .min_by_key(|known| osa_distance(name, known));
     let nearest = nearest.filter(|known| osa_distance(name, known) <= known.len() / 2);
     ArenaError::UnknownPlayer {
         game: arena.game(),
@@ -181,6 +242,27 @@ mod tests {
             assert_eq!(spec.to_string(), text);
         }
         assert_eq!(parse("v3@0ply"), Ok(PlayerSpec { who: Named::Version(3), plies: 0 }));
+    }
+
+    #[test]
+    fn a_baseline_with_a_setting_is_one_and_a_wrong_setting_is_told_the_right_ones() {
+        let registry = Registry::standard();
+        let arena = registry.find("italian-draughts").expect("it comes with Ludus");
+        let spec = PlayerSpec::parse("saltare@depth=7", &**arena).expect("a player");
+        assert_eq!(spec, PlayerSpec { who: Named::Baseline("saltare@depth=7".into()), plies: 0 });
+        assert_eq!(spec.to_string(), "saltare@depth=7");
+        let known = [("depth", 1..=60), ("nodes", 1..=1_000)];
+        assert_eq!(
+            Settings::of("saltare@nodes=1000").expect("a setting").only(&known).ok(),
+            Some(("nodes", 1_000))
+        );
+        for text in
+            ["saltare@depth=0", "saltare@depth=61", "saltare@width=3", "saltare@depth=", "saltare@depth=-1"]
+        {
+            let error = Settings::of(text).expect("a setting").only(&known).unwrap_err().to_string();
+            assert!(error.contains("saltare@depth=N with N from 1 to 60, or saltare@nodes=N"), "{error}");
+        }
+        assert_eq!(Settings::of("v12@1ply"), None);
     }
 
     #[test]

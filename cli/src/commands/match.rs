@@ -23,12 +23,16 @@ its standard error, from the pairs; gammons are games for exactly two points. Wi
 out of every game: the error shrinks, and a game costs about 21 times the evaluations, so it pays between players that \
 are nearly equal.
 
+In games without dice both games of a pair begin with the same opening, one of all openings of six plies that lead to about
+even positions. Their baselines may have a setting: othello-ab@depth=4, saltare@depth=7, saltare@nodes=100000.
+
 gnubg:HOST:PORT@Nply is GNU Backgammon as bench/peers/gnubg-external starts it. Luck is then measured by the other player.
 
 Examples:
   ludus match champion pubeval
   ludus match v12@1ply v12 --pairs 500 --luck
   ludus match ./mine.safetensors champion --dir runs/first --json
+  ludus match saltare@depth=7 random --game italian-draughts --pairs 50
   ludus match champion gnubg:localhost:4000@0ply --luck")]
 pub struct Args {
     /// First player: shipped, champion, latest, v12, v12@1ply, a baseline (pubeval, random), a weight file's path, or

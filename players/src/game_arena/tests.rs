@@ -39,7 +39,7 @@ fn refusal<T>(result: Result<T, ArenaError>) -> String {
 
 #[test]
 fn backgammon_is_found_with_its_players_and_inputs() {
-    assert_eq!(Registry::standard().games(), ["backgammon"]);
+    assert_eq!(Registry::standard().games(), ["backgammon", "othello", "italian-draughts"]);
     assert!(Registry::standard().find("chess").is_none());
     let arena = arena();
     assert_eq!((arena.game(), arena.revision(), arena.max_points()), ("backgammon", Backgammon::REVISION, 3));

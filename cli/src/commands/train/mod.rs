@@ -47,7 +47,7 @@ in progress is left to be continued, as are games still to be learnt. A second C
 nothing that was handed in is lost by that either.")]
 pub struct Args {
     /// Game to learn
-    #[arg(value_parser = PossibleValuesParser::new(Registry::standard().games()))]
+    #[arg(value_parser = PossibleValuesParser::new(learnable()))]
     game: String,
     /// The run's configuration [default: the defaults, see `ludus config show`, or that of the run in DIR]
     #[arg(long, value_name = "FILE")]
@@ -70,6 +70,14 @@ pub struct Args {
     /// Print what was reached as JSON
     #[arg(long)]
     json: bool,
+}
+
+/// The games that have networks to train.
+fn learnable() -> Vec<&'static str> {
+    let registry = Registry::standard();
+    let learnable =
+        |game: &&'static str| registry.find(game).is_some_and(|arena| !arena.input_sets().is_empty());
+    registry.games().into_iter().filter(learnable).collect()
 }
 
 /// Trains.
