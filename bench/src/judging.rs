@@ -11,10 +11,10 @@ use ludus_players::input_set::Inputs;
 use ludus_players::net_evaluator::NetEvaluator;
 use ludus_players::network::{Kernel, Network};
 use ludus_players::player::Evaluator;
+use ludus_players::speed::rate;
 use ludus_players::weight_file::WeightFile;
 use serde::Serialize;
 
-use crate::clock::rate;
 use crate::floor::Floor;
 use crate::samples::{self, Turn};
 
@@ -63,7 +63,7 @@ pub fn measure(weights: &WeightFile, turns: &[Turn], duration: Duration) -> Resu
     let mut evaluator = NetEvaluator::new(Backgammon, weights, &sets)?;
     let mut chances = Vec::new();
     let mut next = batches.iter().cycle();
-    let judged_per_second = rate(each, || {
+    let judged_per_second = rate::<anyhow::Error>(each, || {
         let batch = next.next().map_or(&[][..], Vec::as_slice);
         evaluator.judge(batch, &mut chances);
         Ok(black_box(&chances).len())
@@ -71,7 +71,7 @@ pub fn measure(weights: &WeightFile, turns: &[Turn], duration: Duration) -> Resu
 
     let mut active = Inputs::default();
     let mut next = batches.iter().cycle();
-    let inputs_per_second = rate(each, || {
+    let inputs_per_second = rate::<anyhow::Error>(each, || {
         let batch = next.next().map_or(&[][..], Vec::as_slice);
         for position in batch {
             set.write(0, position, &mut active);
@@ -91,7 +91,7 @@ pub fn measure(weights: &WeightFile, turns: &[Turn], duration: Duration) -> Resu
     let mut kernel = Kernel::best();
     let mut outputs = BackgammonChances::default();
     let mut next = written.chunks(32).cycle();
-    let forward_per_second = rate(each, || {
+    let forward_per_second = rate::<anyhow::Error>(each, || {
         let batch = next.next().unwrap_or_default();
         for inputs in batch {
             kernel.forward(&network, inputs, &mut outputs.0);

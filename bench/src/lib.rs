@@ -7,7 +7,6 @@
 //!
 //! Nothing here is a test: figures of time say nothing on a busy machine.
 
-pub mod clock;
 pub mod fleet;
 pub mod floor;
 pub mod judging;

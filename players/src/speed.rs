@@ -94,8 +94,8 @@ impl<G: Game> Bench<G> {
     }
 }
 
-/// How often a second `work` gets something done, over a time of `duration`.
-fn rate(duration: Duration, mut work: impl FnMut() -> Result<usize, PlayError>) -> Result<f64, PlayError> {
+/// How many things a second `work` gets done, called again and again for `duration`; it says how many each time.
+pub fn rate<E>(duration: Duration, mut work: impl FnMut() -> Result<usize, E>) -> Result<f64, E> {
     let start = Instant::now();
     let mut done = 0;
     loop {

@@ -35,6 +35,21 @@ fn pubeval_retrained_by_listnet_beats_pubeval() {
 }
 
 #[test]
+fn the_benchmark_that_comes_with_it_tells_players_apart_in_every_class() {
+    let registry = Registry::standard();
+    let (arena, player) = shipped(&registry);
+    let text = arena.shipped_benchmark().expect("a benchmark comes with backgammon");
+    let pubeval = Seating { source: Source::Baseline("pubeval".into()), plies: 0 };
+    let score = |name, seating| arena.score(("shipped", text), (name, seating), 2).expect("scored");
+    let (ours, theirs) = (score("shipped", &player), score("pubeval", &pubeval));
+    for (class, decisions) in [("contact", 300), ("crashed", 219), ("race", 300)] {
+        let (ours, theirs) = (ours.classes[class], theirs.classes[class]);
+        assert_eq!(ours.decisions, decisions);
+        assert!(ours.er + 2.0 * ours.se.unwrap_or(0.0) < theirs.er, "{class}: {ours:?}, PubEval {theirs:?}");
+    }
+}
+
+#[test]
 fn it_opens_as_strong_players_do() {
     let registry = Registry::standard();
     let (arena, player) = shipped(&registry);

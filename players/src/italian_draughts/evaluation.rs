@@ -61,10 +61,12 @@ enum Phase {
 
 impl Phase {
     fn of(pieces: u32) -> Phase {
-        match pieces {
-            0..=END => Phase::End,
-            ..=MIDDLE => Phase::Middle,
-            _ => Phase::Opening,
+        if pieces <= END {
+            Phase::End
+        } else if pieces <= MIDDLE {
+            Phase::Middle
+        } else {
+            Phase::Opening
         }
     }
 

@@ -161,6 +161,12 @@ impl Search {
         Ok(score)
     }
 
+    /// Counts a node, as long as there may be one more.
+    fn enter(&mut self) -> Result<(), Exhausted> {
+        self.nodes += 1;
+        if self.nodes > self.most_nodes { Err(Exhausted) } else { Ok(()) }
+    }
+
     fn node(
         &mut self,
         board: &Board,
@@ -169,10 +175,7 @@ impl Search {
         alpha: i32,
         beta: i32,
     ) -> Result<i32, Exhausted> {
-        self.nodes += 1;
-        if self.nodes > self.most_nodes {
-            return Err(Exhausted);
-        }
+        self.enter()?;
         if let Some(result) = self.endgame.and_then(|endgame| endgame.result(board)) {
             return Ok(result.score(ply));
         }
@@ -185,23 +188,21 @@ impl Search {
             None => Ok(ply as i32 - WON),
             // A capture must be made: the board cannot be judged before.
             Some(first) if first.captured() != 0 => {
-                self.inner(board, &mut plays, depth.max(1), true, ply, alpha, beta)
+                self.inner(board, &mut plays, depth.max(1), ply, alpha, beta)
             }
             Some(_) if depth == 0 => self.promotions(board, &plays, QUIET_PLIES, ply, alpha, beta),
-            Some(_) => self.inner(board, &mut plays, depth, false, ply, alpha, beta),
+            Some(_) => self.inner(board, &mut plays, depth, ply, alpha, beta),
         };
         self.plays[ply] = plays;
         score
     }
 
     /// A node with plays and some depth left.
-    #[allow(clippy::too_many_arguments)]
     fn inner(
         &mut self,
         board: &Board,
         plays: &mut [Play],
         depth: u32,
-        captures: bool,
         ply: usize,
         mut alpha: i32,
         beta: i32,
@@ -220,6 +221,8 @@ impl Search {
             }
             first = known.best;
         }
+        // Where one play captures, all do.
+        let captures = plays[0].captured() != 0;
         self.order(plays, first, captures, ply);
         // Captures are extended, but for those at the end of the search, which lead to another end of it.
         let next_depth = if captures && depth > 1 { depth } else { depth - 1 };
@@ -285,10 +288,7 @@ impl Search {
         alpha: i32,
         beta: i32,
     ) -> Result<i32, Exhausted> {
-        self.nodes += 1;
-        if self.nodes > self.most_nodes {
-            return Err(Exhausted);
-        }
+        self.enter()?;
         if ply >= MAX_LINE - 1 {
             return Ok(evaluation(board));
         }
