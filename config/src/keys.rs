@@ -43,6 +43,8 @@ section! {
         pub variance: Variance = Variance::None,
         /// Probability that a play is drawn at random instead of chosen.
         pub explore: f64 = 0.05,
+        /// Such a play is drawn from those within so many points of the best, the best left out; 0: from all.
+        pub explore_margin: f64 = 0.0,
         /// Search depth of self-play, in plies.
         pub plies: u32 = 0,
         /// Share of the workers' time for learning (what gates leave of it) that rollout games get, 0 to 1; self-play

@@ -13,6 +13,8 @@ section! {
         pub variance: Option<Variance> = None,
         /// As self_play.explore.
         pub explore: Option<f64> = None,
+        /// As self_play.explore_margin.
+        pub explore_margin: Option<f64> = None,
         /// As learn.lambda.
         pub lambda: Option<f64> = None,
         /// As self_play.rollout_share; 1: supervised learning, without any more self-play.
@@ -47,6 +49,7 @@ impl Phase {
             from_games: 3_000_000,
             variance: Some(Variance::Luck),
             explore: Some(0.05),
+            explore_margin: Some(0.1),
             lambda: Some(0.9),
             rollout_share: Some(0.5),
             step_size: Some(0.0003),
@@ -66,6 +69,8 @@ pub struct PhaseSettings {
     pub variance: Variance,
     /// Probability that a play is drawn at random instead of chosen.
     pub explore: f64,
+    /// Points within which of the best such a play is drawn; 0: any play.
+    pub explore_margin: f64,
     /// TD(lambda) of self-play games.
     pub lambda: f64,
     /// Share of the learning games' time that rollout games get, 0 to 1; self-play has the rest.
@@ -104,6 +109,7 @@ impl RunConfig {
             from_games: 0,
             variance: play.variance,
             explore: play.explore,
+            explore_margin: play.explore_margin,
             lambda: learn.lambda,
             rollout_share: play.rollout_share,
             step,
@@ -115,6 +121,7 @@ impl RunConfig {
                 from_games: phase.from_games,
                 variance: phase.variance.unwrap_or(before.variance),
                 explore: phase.explore.unwrap_or(before.explore),
+                explore_margin: phase.explore_margin.unwrap_or(before.explore_margin),
                 lambda: phase.lambda.unwrap_or(before.lambda),
                 rollout_share: phase.rollout_share.unwrap_or(before.rollout_share),
                 step: phase.step_size.map_or(before.step, |start| StepSchedule {
@@ -173,6 +180,7 @@ mod tests {
             from_games: 0,
             variance: Variance::None,
             explore: 0.1,
+            explore_margin: 0.0,
             lambda: 0.7,
             rollout_share: 0.0,
             step,

@@ -32,6 +32,7 @@ impl RunConfig {
 
         let play = &self.self_play;
         within("self_play.explore", play.explore, 0.0..=1.0)?;
+        within("self_play.explore_margin", play.explore_margin, 0.0..=100.0)?;
         within("self_play.plies", play.plies, 0..=3)?;
         mirrored_explores("self_play.explore", play.variance, play.explore)?;
         within("self_play.rollout_share", play.rollout_share, 0.0..=1.0)?;
@@ -101,6 +102,7 @@ impl RunConfig {
 
         let settings = self.phase(index as u32 + 1);
         within("phases.explore", settings.explore, 0.0..=1.0)?;
+        within("phases.explore_margin", settings.explore_margin, 0.0..=100.0)?;
         mirrored_explores("phases.explore", settings.variance, settings.explore)?;
         within("phases.lambda", settings.lambda, 0.0..=1.0)?;
         within("phases.rollout_share", settings.rollout_share, 0.0..=1.0)?;

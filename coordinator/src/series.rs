@@ -24,6 +24,7 @@ pub(crate) fn self_play(config: &RunConfig, id: u64, phase: u32) -> SeriesSettin
         mirrored: settings.variance == Variance::Mirrored,
         luck: luck.into(),
         explore: settings.explore,
+        explore_margin: settings.explore_margin,
         phase,
         ..SeriesSettings::default()
     }
@@ -31,12 +32,13 @@ pub(crate) fn self_play(config: &RunConfig, id: u64, phase: u32) -> SeriesSettin
 
 /// The rollouts of a phase. Nothing but their labels is learnt, so the games themselves need no variance reduction.
 pub(crate) fn rollouts(config: &RunConfig, id: u64, phase: u32) -> SeriesSettings {
-    let rollout = &config.rollout;
+    let (rollout, settings) = (&config.rollout, config.phase(phase));
     SeriesSettings {
         id,
         kind: SeriesKind::Rollout.into(),
         seed: seed(config, "rollout", phase.into()),
-        explore: config.phase(phase).explore,
+        explore: settings.explore,
+        explore_margin: settings.explore_margin,
         rollout: Some(Rollout {
             positions: rollout.positions,
             margin: rollout.margin,

@@ -252,6 +252,11 @@ pub fn digest<G: Game>(series: &Series, players: &[PlayerRef], record: &GameReco
     if series.kind() == SeriesKind::Rollout {
         encoding.rollout(series, record);
     }
+    // Series without it keep the digests they had before there was one.
+    if series.explore_margin > 0.0 {
+        encoding.bytes(b"explore margin");
+        encoding.real(series.explore_margin);
+    }
     Sha256::digest(&encoding.0)[..16].to_vec()
 }
 

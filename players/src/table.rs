@@ -5,6 +5,7 @@ use ludus_proto::v1::{GameRecord, LuckMode, PlayerRef, Rollout, Series, SeriesKi
 
 use crate::arena::{ArenaError, PlayError, Table};
 use crate::dice;
+use crate::exploration::Explorer;
 use crate::luck::{BoundedLuck, Fan, append_luck};
 use crate::player::Player;
 use crate::record::{digest, seat_at};
@@ -25,6 +26,7 @@ pub struct SeriesTable<G: Game> {
     measure: Option<usize>,
     plays: Plays<G>,
     fan: Fan<G>,
+    explorer: Explorer<G>,
     /// What labels the positions of a game, in a series of rollouts.
     rollouts: Option<Rollouts<G>>,
     /// The positions of the game at hand, for the rollouts.
@@ -74,6 +76,13 @@ impl<G: Game> SeriesTable<G> {
                 )));
             }
         }
+        if series.explore > 0.0 && series.explore_margin > 0.0 && seated.players[0].evaluator().is_none() {
+            return Err(ArenaError::Settings(format!(
+                "plays are drawn from those that a player's evaluator judges near the best, and {} has none; set \
+                 explore_margin to 0, or play with a network",
+                describe(&refs[0])
+            )));
+        }
         let mut rollouts = None;
         if series.kind() == SeriesKind::Rollout {
             if seated.players[0].evaluator().is_none() {
@@ -85,7 +94,19 @@ impl<G: Game> SeriesTable<G> {
             rollouts = series.rollout.map(|settings| Rollouts::new(game, series, settings));
         }
         let (plays, fan, states) = (Plays::new(), Fan::default(), Vec::new());
-        Ok(SeriesTable { game, series: *series, refs, seated, measure, plays, fan, rollouts, states })
+        let explorer = Explorer::default();
+        Ok(SeriesTable {
+            game,
+            series: *series,
+            refs,
+            seated,
+            measure,
+            plays,
+            fan,
+            explorer,
+            rollouts,
+            states,
+        })
     }
 }
 
@@ -146,10 +167,15 @@ impl<G: Game> Table for SeriesTable<G> {
             };
 
             let choices = &mut choices[seat];
-            let explores = series.explore > 0.0 && plays.len() > 1 && dice::unit(choices) < series.explore;
-            let play = if explores {
+            let mut drawn = None;
+            if series.explore > 0.0 && plays.len() > 1 && dice::unit(choices) < series.explore {
+                let player = self.seated.players[player].as_mut();
+                let place = (number, ply);
+                drawn = self.explorer.draw(series.explore_margin, player, plays, judged, choices, place)?;
+            }
+            let play = if let Some(play) = drawn {
                 record.explored.push(ply as u32);
-                dice::below(choices, plays.len())
+                play
             } else if plays.len() == 1 {
                 0
             } else {
@@ -187,6 +213,9 @@ fn check_settings(series: &Series, refs: &[PlayerRef; 2]) -> Result<(), ArenaErr
     }
     if !(0.0..=1.0).contains(&series.explore) {
         return refuse(format!("explore = {} is not a probability", series.explore));
+    }
+    if !series.explore_margin.is_finite() || series.explore_margin < 0.0 {
+        return refuse(format!("explore_margin = {} must be 0 or more points", series.explore_margin));
     }
     if !self_play && series.explore > 0.0 {
         return refuse(format!("explore = {} in a match; only self-play explores", series.explore));

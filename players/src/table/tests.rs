@@ -6,7 +6,7 @@ use ludus_games::{Backgammon, Chances, NotationError};
 
 use super::*;
 use crate::luck::recorded_luck;
-use crate::player::{Evaluator, RandomPlayer};
+use crate::player::{Evaluator, RandomPlayer, best_play};
 use crate::search::ValuePlayer;
 use crate::toys::{Exact, Noise, Pips, Toy, ToyState, gate, named, self_play};
 
@@ -135,6 +135,44 @@ fn exploration_is_as_frequent_as_the_series_says_and_each_explored_ply_is_record
     // Forced plays are not drawn, so the share is a little lower.
     let share = explored as f64 / plies as f64;
     assert!((0.17..0.27).contains(&share), "{share}");
+}
+
+#[test]
+fn exploration_within_a_margin_draws_rivals_of_the_best_play_and_never_the_best_itself() {
+    let series = Series { explore_margin: 0.2, ..self_play(6, LuckMode::LuckNone, 0.5) };
+    let mut table = alone(&series, Pips).unwrap();
+    let mut drawn = 0;
+    for number in 0..20 {
+        let record = table.play(number).unwrap();
+        let mut state = Backgammon.start();
+        let (mut plays, mut judged) = (Plays::new(), Vec::new());
+        for ply in 0..record.plays.len() {
+            let (roll, _) = Backgammon.rolls(&state, ply)[usize::from(record.rolls[ply])];
+            Backgammon.plays(&state, roll, &mut plays);
+            Pips.judge(&plays.after, &mut judged);
+            let points: Vec<f32> = judged.iter().map(Chances::points).collect();
+            let (best, made) = (best_play(&judged), record.plays[ply] as usize);
+            if record.explored.contains(&(ply as u32)) {
+                assert_ne!(made, best, "game {number}, ply {ply}");
+                assert!(points[made] - points[best] <= 0.2, "{} beside {}", points[made], points[best]);
+                drawn += 1;
+            } else {
+                assert_eq!(made, best, "game {number}, ply {ply}");
+            }
+            state = plays.after[made].clone();
+        }
+    }
+    assert!(drawn > 100, "{drawn}");
+}
+
+#[test]
+fn exploration_within_a_margin_is_the_same_with_and_without_luck() {
+    let play = |luck| {
+        let series = Series { explore_margin: 0.2, ..self_play(6, luck, 0.3) };
+        let record = alone(&series, Pips).unwrap().play(3).unwrap();
+        (record.rolls, record.plays, record.explored)
+    };
+    assert_eq!(play(LuckMode::LuckNone), play(LuckMode::LuckPositions));
 }
 
 /// Counts the batches it is asked to judge.
