@@ -16,6 +16,7 @@ use crate::decisions::RolledDecision;
 use crate::lessons::Teacher;
 use crate::peer::{Peer, PeerError};
 use crate::speed::Speed;
+use crate::viewer::Viewer;
 use crate::weight_file::{Digest, Shape, WeightFile};
 
 /// A player as something that can be built: by name, or from weights.
@@ -111,6 +112,12 @@ pub trait Arena: Send + Sync {
     fn analyst(&self, player: Option<&Seating>) -> Result<Box<dyn Analyst>, ArenaError> {
         let _ = player;
         Err(ArenaError::Unsupported { game: self.game(), what: "analysis of positions" })
+    }
+
+    /// Who shows games and positions, with the judgement of a player if it judges positions, and else by the rules alone.
+    fn viewer(&self, player: Option<&Seating>) -> Result<Box<dyn Viewer>, ArenaError> {
+        let _ = player;
+        Err(ArenaError::Unsupported { game: self.game(), what: "viewer of games" })
     }
 
     /// Scores a player on the text of a benchmark file. `file` and `name` are the file and the player for people.

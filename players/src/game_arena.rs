@@ -21,6 +21,7 @@ use crate::search::{Lookahead, ValuePlayer};
 use crate::spec::{Settings, unknown_player};
 use crate::speed::{self, Bench, Speed};
 use crate::table::{Seated, SeriesTable, describe};
+use crate::viewer::{GameFile, GameViewer, Notation, Viewer};
 use crate::weight_file::{Digest, Shape, WeightFile};
 
 /// What a game brings besides its rules: the players that come with it and the inputs its networks read.
@@ -56,6 +57,25 @@ pub trait Roster: Game {
 
     /// The weight file of the player that comes with the program, if one does.
     const SHIPPED: Option<&'static [u8]> = None;
+
+    /// A position in notations besides the main one, with the roll where they can say it. `seat` acts; seat 0 sits at the
+    /// bottom of the board.
+    fn notations(&self, state: &Self::State, roll: Option<Self::Roll>, seat: usize) -> Vec<Notation> {
+        let _ = (state, roll, seat);
+        Vec::new()
+    }
+
+    /// A finished game as other programs read it: who acted first, every roll and play, and the points of seat 0.
+    fn game_file(
+        &self,
+        names: [&str; 2],
+        first: usize,
+        turns: &[(Self::Roll, Self::Move)],
+        points: i8,
+    ) -> Option<GameFile> {
+        let _ = (names, first, turns, points);
+        None
+    }
 
     /// Plies of the openings that matches begin with; 0 where dice make every game another.
     const OPENING_PLIES: usize = 0;
@@ -279,6 +299,11 @@ impl<G: Roster> Arena for GameArena<G> {
             })?),
         };
         Ok(Box::new(GameAnalyst::new(self.game, evaluator)))
+    }
+
+    fn viewer(&self, player: Option<&Seating>) -> Result<Box<dyn Viewer>, ArenaError> {
+        let evaluator = player.map(|seating| self.evaluator(seating)).transpose()?.flatten();
+        Ok(Box::new(GameViewer::new(self.game, evaluator)))
     }
 
     fn score(

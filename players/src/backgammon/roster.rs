@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use ludus_games::Backgammon;
-use ludus_games::backgammon::Position;
+use ludus_games::backgammon::{Dice, MatchFile, Play, Position, Seat, Xgid};
 
 use super::gnubg::Gnubg;
 use super::linear::{LinearPlayer, LinearWeights};
@@ -13,6 +13,7 @@ use crate::game_arena::{External, Roster};
 use crate::input_set::InputSet;
 use crate::peer::Peer;
 use crate::player::Player;
+use crate::viewer::{GameFile, Notation};
 
 impl Roster for Backgammon {
     const BASELINES: &'static [&'static str] = &["pubeval", "pubeval-listnet"];
@@ -42,6 +43,26 @@ impl Roster for Backgammon {
 
     fn input_sets(&self) -> Vec<Arc<dyn InputSet<Self>>> {
         super::input_sets()
+    }
+
+    fn notations(&self, state: &Position, roll: Option<Dice>, seat: usize) -> Vec<Notation> {
+        let mut xgid = Xgid::of(*state);
+        // Seat one of an XGID sits at the bottom.
+        let acts = if seat == 0 { Seat::One } else { Seat::Zero };
+        (xgid.state.on_roll, xgid.state.turn, xgid.state.dice) = (acts, acts, roll);
+        vec![Notation { name: "XGID", text: xgid.to_string() }]
+    }
+
+    fn game_file(
+        &self,
+        names: [&str; 2],
+        first: usize,
+        turns: &[(Dice, Play)],
+        points: i8,
+    ) -> Option<GameFile> {
+        let first = if first == 0 { Seat::Zero } else { Seat::One };
+        let text = MatchFile { names, first, turns, points }.to_string();
+        Some(GameFile { ending: "mat", text })
     }
 
     /// The key of GNU Backgammon's benchmark files.
