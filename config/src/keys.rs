@@ -71,7 +71,8 @@ section! {
     pub struct Network {
         /// Input set, such as "ludus-1"; empty for the game's first.
         pub inputs: String = String::new(),
-        /// Hidden units of each network.
+        /// Hidden units of each network; 0: none, so that each input has a weight of its own for every chance, as is
+        /// right for the tables of n-tuple inputs.
         pub hidden: usize = 160,
     }
 }

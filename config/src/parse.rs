@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use strsim::osa_distance;
 use toml::de::{DeTable, DeValue};
+use toml::{Table, Value};
 
 use crate::RunConfig;
 use crate::section::{Key, Section};
@@ -54,15 +55,27 @@ pub enum ConfigError {
 impl RunConfig {
     /// Reads a configuration; keys that are left out take their defaults.
     pub fn parse(text: &str) -> Result<RunConfig, ConfigError> {
-        let document = DeTable::parse(text).map_err(|error| ConfigError::Syntax {
-            line: line_of(text, error.span()),
-            reason: one_line(error.message()),
-        })?;
+        RunConfig::parse_over(text, |_| "")
+    }
+
+    /// Reads a configuration over that of its game: keys that are left out are as `of_game`, given the game's name, says, also
+    /// in TOML, and where that leaves them out, too, they take their defaults.
+    pub fn parse_over<'a>(
+        text: &str,
+        of_game: impl FnOnce(&str) -> &'a str,
+    ) -> Result<RunConfig, ConfigError> {
+        let document = document(text)?;
         refuse_unknown_keys(text, document.get_ref())?;
-        let config: RunConfig = toml::from_str(text).map_err(|error| ConfigError::Value {
-            line: line_of(text, error.span()),
-            reason: one_line(error.message()),
-        })?;
+        let mut config: RunConfig = read(text)?;
+        let beneath = of_game(&config.game);
+        if !beneath.is_empty() {
+            let mut table: Table = read(beneath)?;
+            lay_over(&mut table, read(text)?);
+            config = table.try_into().map_err(|error| ConfigError::Value {
+                line: line_of(text, None),
+                reason: one_line(error.message()),
+            })?;
+        }
         config.check_ranges().map_err(|fault| ConfigError::Range {
             place: find(document.get_ref(), fault.phase, fault.key)
                 .map(|span| format!("line {}: ", line_of(text, Some(span))))
@@ -72,6 +85,32 @@ impl RunConfig {
             rule: fault.rule,
         })?;
         Ok(config)
+    }
+}
+
+fn document(text: &str) -> Result<toml::Spanned<DeTable<'_>>, ConfigError> {
+    DeTable::parse(text).map_err(|error| ConfigError::Syntax {
+        line: line_of(text, error.span()),
+        reason: one_line(error.message()),
+    })
+}
+
+fn read<T: serde::de::DeserializeOwned>(text: &str) -> Result<T, ConfigError> {
+    toml::from_str(text).map_err(|error| ConfigError::Value {
+        line: line_of(text, error.span()),
+        reason: one_line(error.message()),
+    })
+}
+
+/// Replaces what is in `table` by what `upper` says, section by section.
+fn lay_over(table: &mut Table, upper: Table) {
+    for (key, value) in upper {
+        match (table.get_mut(&key), value) {
+            (Some(Value::Table(section)), Value::Table(upper)) => lay_over(section, upper),
+            (_, value) => {
+                table.insert(key, value);
+            }
+        }
     }
 }
 
@@ -184,6 +223,22 @@ mod tests {
         let config = RunConfig::parse("seed = 7\n[self_play]\nvariance = \"luck\"\n").expect("good");
         assert_eq!((config.seed, config.self_play.variance), (7, crate::Variance::Luck));
         assert_eq!(config.learn, crate::Learn::default());
+    }
+
+    #[test]
+    fn what_is_left_out_is_as_the_game_has_it() {
+        let of_game = |game: &str| match game {
+            "marbles" => "seed = 3\n[learn]\nlambda = 0.25\nbatch = 7",
+            _ => "",
+        };
+        let read = |text: &str| RunConfig::parse_over(text, of_game);
+        let config = read("game = \"marbles\"\n[learn]\nbatch = 9\n[gate]\nalpha = 0.1").expect("good");
+        assert_eq!((config.seed, config.learn.lambda, config.learn.batch), (3, 0.25, 9));
+        assert_eq!((config.gate.alpha, config.gate.beta), (0.1, crate::Gate::default().beta));
+        assert_eq!(read("").expect("no game's"), RunConfig::parse("").expect("defaults"));
+        // The lines of errors are those of the text itself.
+        let fault = read("game = \"marbles\"\n\n[learn]\nlambda = 2.0").expect_err("refused").to_string();
+        assert!(fault.starts_with("line 4: `learn.lambda` is 2"), "{fault}");
     }
 
     #[test]

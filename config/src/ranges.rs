@@ -37,7 +37,7 @@ impl RunConfig {
         mirrored_explores("self_play.explore", play.variance, play.explore)?;
         within("self_play.rollout_share", play.rollout_share, 0.0..=1.0)?;
 
-        within("network.hidden", self.network.hidden, 1..=4096)?;
+        within("network.hidden", self.network.hidden, 0..=4096)?;
 
         let rollout = &self.rollout;
         within("rollout.positions", rollout.positions, 1..=64)?;

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use ludus_games::{Chances, Game};
 
 use crate::input_set::{InputSet, Inputs};
-use crate::network::{Kernel, Network, Sums};
+use crate::network::{Kernel, Network, Sums, Table};
 use crate::player::Evaluator;
-use crate::weight_file::{WeightFile, WeightFileError, WeightProblem};
+use crate::weight_file::{ClassWeights, WeightFile, WeightFileError, WeightProblem};
 
 /// The evaluator of a weight file: finished positions and those the input set knows exactly, every other by the network of
 /// its class, put in order and without results that can no longer happen. Clones share the networks, so that every thread
@@ -18,13 +18,31 @@ pub struct NetEvaluator<G: Game> {
     game: G,
     inputs: Arc<dyn InputSet<G>>,
     /// One per class of the input set.
-    networks: Arc<[Network]>,
+    networks: Arc<[Model]>,
     kernel: Kernel,
     /// The inputs of the position at hand, kept for their memory.
     active: Inputs,
     /// What the positions of each class began with of late, the last first. Two, as plays that hit and plays that do not
     /// take turns.
     beginnings: Vec<[Beginning; 2]>,
+}
+
+/// One class's weights, laid out to be computed.
+enum Model {
+    /// With a hidden layer.
+    Layers(Network),
+    /// Without.
+    Table(Table),
+}
+
+impl Model {
+    fn new(weights: &ClassWeights) -> Self {
+        if weights.hidden > 0 {
+            Model::Layers(Network::new(weights))
+        } else {
+            Model::Table(Table::new(weights))
+        }
+    }
 }
 
 /// The first inputs of a position and what they add up to.
@@ -64,11 +82,13 @@ impl<G: Game> NetEvaluator<G> {
         known: &[Arc<dyn InputSet<G>>],
     ) -> Result<Self, WeightFileError> {
         let inputs = fitting(weights, known).map_err(|problem| problem.at(weights.card.label()))?;
-        let networks: Arc<[Network]> = weights.networks.iter().map(Network::new).collect();
+        let networks: Arc<[Model]> = weights.networks.iter().map(Model::new).collect();
         let kernel = Kernel::best();
-        let begin = |network| {
+        let begin = |model: &Model| {
             let mut beginning = Beginning::default();
-            kernel.start(network, beginning.inputs.all(), &mut beginning.sums);
+            if let Model::Layers(network) = model {
+                kernel.start(network, beginning.inputs.all(), &mut beginning.sums);
+            }
             [beginning.clone(), beginning]
         };
         let beginnings = networks.iter().map(begin).collect();
@@ -98,18 +118,23 @@ impl<G: Game> NetEvaluator<G> {
         };
         self.inputs.write(class, state, &mut self.active);
         let mut chances = G::Chances::default();
-        let (network, shared) = (&self.networks[class], self.inputs.shared(class));
-        let [last, before] = &mut self.beginnings[class];
-        if !last.is_of(&self.active, shared) {
-            std::mem::swap(last, before);
-            if !last.is_of(&self.active, shared) {
-                let first = self.active.below(shared);
-                last.inputs.copy(first);
-                self.kernel.start(network, first, &mut last.sums);
+        match &self.networks[class] {
+            Model::Table(table) => self.kernel.look_up(table, self.active.all(), chances.as_mut()),
+            Model::Layers(network) => {
+                let shared = self.inputs.shared(class);
+                let [last, before] = &mut self.beginnings[class];
+                if !last.is_of(&self.active, shared) {
+                    std::mem::swap(last, before);
+                    if !last.is_of(&self.active, shared) {
+                        let first = self.active.below(shared);
+                        last.inputs.copy(first);
+                        self.kernel.start(network, first, &mut last.sums);
+                    }
+                }
+                let rest = self.active.after(last.inputs.indices.len());
+                self.kernel.finish(network, &last.sums, rest, chances.as_mut());
             }
         }
-        let rest = self.active.after(last.inputs.indices.len());
-        self.kernel.finish(network, &last.sums, rest, chances.as_mut());
         self.inputs.possible(class, state, chances.ordered())
     }
 }

@@ -1,8 +1,9 @@
 //! The choice of a kernel by what the processor can do.
 
 use super::forward::{Add, Finish, Task};
+use super::lanes::Lanes;
 use super::scalar::Scalar;
-use super::{Block, Network};
+use super::{Block, Network, Table};
 use crate::input_set::{Inputs, Terms};
 
 /// Computes networks with the instructions of one kind of processor. Which one makes no difference to the result, bit for
@@ -116,21 +117,32 @@ impl Kernel {
         }
     }
 
-    /// The sigmoid of sixteen numbers, as the kernel computes it.
-    #[cfg(test)]
+    /// Computes the outputs of a network without a hidden layer for one position.
+    ///
+    /// # Panics
+    /// If an input is not one of the network's, or `outputs` has another length than the network has outputs.
+    pub fn look_up(&self, table: &Table, inputs: Terms<'_>, outputs: &mut [f32]) {
+        let all = self.sigmoid(table.sums(inputs));
+        outputs.copy_from_slice(&all.0[..table.outputs()]);
+    }
+
+    /// The sigmoid of sixteen numbers.
     pub(super) fn sigmoid(&self, x: Block) -> Block {
-        use super::lanes::Lanes;
-        struct Sigmoid(Block);
-        impl Task for Sigmoid {
-            type Result = Block;
-            #[inline(always)]
-            fn run<L: Lanes>(self, lanes: L) -> Block {
-                let mut result = self.0;
-                lanes.store(super::forward::sigmoid(lanes, lanes.load(&self.0)), &mut result);
-                result
-            }
-        }
         self.run(Sigmoid(x))
+    }
+}
+
+/// Computes the sigmoid of sixteen numbers.
+struct Sigmoid(Block);
+
+impl Task for Sigmoid {
+    type Result = Block;
+
+    #[inline(always)]
+    fn run<L: Lanes>(self, lanes: L) -> Block {
+        let mut result = self.0;
+        lanes.store(super::forward::sigmoid(lanes, lanes.load(&self.0)), &mut result);
+        result
     }
 }
 

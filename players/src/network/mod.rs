@@ -2,7 +2,8 @@
 //!
 //! A [`Network`] is one position class's weights, laid out for the kernel; a [`Kernel`] computes. Read in this order:
 //! here, `forward` (the arithmetic, once, for every instruction set), `lanes` (the sixteen-lane vector it is
-//! written in), then `scalar`, `avx2`, `avx512` and `neon` (that vector on each kind of processor).
+//! written in), then `scalar`, `avx2`, `avx512` and `neon` (that vector on each kind of processor). A [`Table`] is a network
+//! without a hidden layer.
 //!
 //! **The same bits everywhere.** Every kernel does the same IEEE operations in the same order, so a game can be replayed
 //! on another machine from its number and the hashes of the weights:
@@ -23,8 +24,10 @@ mod lanes;
 #[cfg(target_arch = "aarch64")]
 mod neon;
 mod scalar;
+mod table;
 
 pub use kernel::{Kernel, Sums};
+pub use table::Table;
 
 use crate::weight_file::{ClassWeights, MAX_OUTPUTS};
 
@@ -58,9 +61,10 @@ impl Network {
     /// Lays out weights that were checked (see [`crate::weight_file::WeightFile::check`]).
     ///
     /// # Panics
-    /// If a list has another length than the sizes say, or there are more than 16 outputs.
+    /// If a list has another length than the sizes say, there is no hidden layer, or there are more than 16 outputs.
     pub fn new(weights: &ClassWeights) -> Network {
         let ClassWeights { inputs, hidden, outputs, .. } = *weights;
+        assert!(hidden > 0, "a network without a hidden layer is a table");
         assert!(outputs <= MAX_OUTPUTS, "{outputs} outputs do not fit one vector");
         for (tensor, shape, values) in weights.tensors() {
             assert_eq!(values.len(), shape.iter().product::<usize>(), "{tensor} is not of its size");

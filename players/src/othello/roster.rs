@@ -7,6 +7,7 @@ use ludus_games::othello::Position;
 
 use super::alpha_beta::AlphaBeta;
 use super::positional::{Positional, positional};
+use super::tuples::Tuples1;
 use crate::arena::ArenaError;
 use crate::game_arena::Roster;
 use crate::input_set::InputSet;
@@ -42,7 +43,7 @@ impl Roster for Othello {
     }
 
     fn input_sets(&self) -> Vec<Arc<dyn InputSet<Self>>> {
-        Vec::new()
+        vec![Arc::new(Tuples1)]
     }
 
     const OPENING_PLIES: usize = 6;

@@ -18,8 +18,10 @@ impl WeightFile {
                 count += values.len();
                 largest = values.iter().fold(largest, |largest, value| largest.max(value.abs()));
             }
-            let size = format!("{}-{}-{}", network.inputs, network.hidden, network.outputs);
-            facts.push((network.class.clone(), format!("{size}, {count} weights, largest {largest:.3}")));
+            facts.push((
+                network.class.clone(),
+                format!("{}, {count} weights, largest {largest:.3}", network.shape()),
+            ));
         }
         facts.push(("version".to_owned(), card.label()));
         facts.push(("created".to_owned(), date(card.created_at)));

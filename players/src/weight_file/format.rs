@@ -15,13 +15,15 @@ use super::{Card, ClassWeights, MAX_BYTES, Shape, WeightFile, WeightProblem};
 
 /// The format that is written and read.
 const FORMAT: u32 = 1;
-/// The only architecture so far: one hidden layer of sigmoid units and a layer of sigmoid outputs.
-const KIND: &str = "sigmoid-sigmoid";
+/// The architecture with one hidden layer of sigmoid units and a layer of sigmoid outputs.
+const LAYERED: &str = "sigmoid-sigmoid";
+/// The architecture of sigmoid outputs alone, which no network of the file has more than.
+const FLAT: &str = "sigmoid";
 
 /// The `architecture` entry of the metadata.
 #[derive(Serialize, Deserialize)]
 struct Architecture {
-    /// Always [`KIND`].
+    /// [`LAYERED`] or [`FLAT`].
     kind: String,
     /// The networks, in the order of the input set's classes.
     networks: Vec<Shape>,
@@ -59,7 +61,8 @@ pub(super) fn write(file: &WeightFile) -> Vec<u8> {
 
 fn metadata(file: &WeightFile) -> BTreeMap<&'static str, String> {
     let card = &file.card;
-    let architecture = Architecture { kind: KIND.to_owned(), networks: file.shapes() };
+    let networks = file.shapes();
+    let architecture = Architecture { kind: kind(&networks).to_owned(), networks };
     BTreeMap::from([
         ("format_version", FORMAT.to_string()),
         ("game", card.game.clone()),
@@ -72,6 +75,12 @@ fn metadata(file: &WeightFile) -> BTreeMap<&'static str, String> {
         ("created_at", card.created_at.to_string()),
         ("counters", json(&card.counters)),
     ])
+}
+
+/// The architecture of networks of these sizes.
+fn kind(networks: &[Shape]) -> &'static str {
+    let flat = !networks.is_empty() && networks.iter().all(|network| network.hidden == 0);
+    if flat { FLAT } else { LAYERED }
 }
 
 fn json<T: Serialize + ?Sized>(value: &T) -> String {
@@ -93,8 +102,8 @@ pub(super) fn read(bytes: &[u8]) -> Result<WeightFile, WeightProblem> {
         return Err(WeightProblem::FormatVersion { found: format.clone(), known: FORMAT });
     }
     let architecture: Architecture = entries.json("architecture", "a JSON description of the networks")?;
-    if architecture.kind != KIND {
-        let expected = format!("of the kind {KIND:?}");
+    if architecture.kind != kind(&architecture.networks) {
+        let expected = format!("{:?}, the kind of its networks", kind(&architecture.networks));
         return Err(WeightProblem::BadMetadata { key: "architecture", value: architecture.kind, expected });
     }
     let card = Card {
@@ -113,16 +122,18 @@ pub(super) fn read(bytes: &[u8]) -> Result<WeightFile, WeightProblem> {
     let mut networks = Vec::new();
     let mut unused: BTreeSet<String> = tensors.names().into_iter().map(str::to_owned).collect();
     for shape in architecture.networks {
-        let [hidden_weight, hidden_bias, output_weight, output_bias] = shape.tensors();
         let mut take = |(name, expected): (String, Vec<usize>)| {
             unused.remove(&name);
             values(&tensors, name, expected)
         };
+        // From the last, as a network without a hidden layer lacks the first.
+        let mut wanted = shape.tensors();
+        let mut next = || wanted.pop().map_or_else(|| Ok(Vec::new()), &mut take);
         networks.push(ClassWeights {
-            hidden_weight: take(hidden_weight)?,
-            hidden_bias: take(hidden_bias)?,
-            output_weight: take(output_weight)?,
-            output_bias: take(output_bias)?,
+            output_bias: next()?,
+            output_weight: next()?,
+            hidden_bias: next()?,
+            hidden_weight: next()?,
             class: shape.class,
             inputs: shape.inputs,
             hidden: shape.hidden,

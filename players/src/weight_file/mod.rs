@@ -2,8 +2,8 @@
 //!
 //! A weight file is a [safetensors](https://github.com/huggingface/safetensors) file. For each position class, such as
 //! `contact`, it holds four tensors of 32-bit floats: `contact.hidden.weight` `[hidden, inputs]`, `contact.hidden.bias`
-//! `[hidden]`, `contact.output.weight` `[outputs, hidden]` and `contact.output.bias` `[outputs]`. The metadata map
-//! holds the [`Card`], the `format_version` and the `architecture` as JSON. Equal weights and cards give equal bytes,
+//! `[hidden]`, `contact.output.weight` `[outputs, hidden]` and `contact.output.bias` `[outputs]`. A network without a
+//! hidden layer has the last two alone, and its `output.weight` is `[outputs, inputs]`. The metadata map holds the [`Card`], the `format_version` and the `architecture` as JSON. Equal weights and cards give equal bytes,
 //! whose sha256 ([`Digest`]) names the version.
 //!
 //! [`WeightFile::read`] refuses what is broken in itself; whether weights fit a game and its inputs is for
@@ -16,6 +16,7 @@ mod problem;
 mod store;
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
@@ -75,20 +76,20 @@ pub struct Shape {
     pub class: String,
     /// Number of inputs.
     pub inputs: usize,
-    /// Number of hidden units.
+    /// Number of hidden units; 0: there is no hidden layer, and the outputs read the inputs.
     pub hidden: usize,
     /// Number of outputs.
     pub outputs: usize,
 }
 
-/// One hidden layer of sigmoid units and a layer of sigmoid outputs.
+/// One hidden layer of sigmoid units and a layer of sigmoid outputs, or these outputs alone.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClassWeights {
     /// Position class.
     pub class: String,
     /// Number of inputs.
     pub inputs: usize,
-    /// Number of hidden units.
+    /// Number of hidden units; 0: there is no hidden layer, and the outputs read the inputs.
     pub hidden: usize,
     /// Number of outputs.
     pub outputs: usize,
@@ -96,7 +97,7 @@ pub struct ClassWeights {
     pub hidden_weight: Vec<f32>,
     /// `[hidden]`.
     pub hidden_bias: Vec<f32>,
-    /// `[outputs, hidden]`.
+    /// `[outputs, hidden]`; without a hidden layer `[outputs, inputs]`.
     pub output_weight: Vec<f32>,
     /// `[outputs]`.
     pub output_bias: Vec<f32>,
@@ -123,7 +124,7 @@ impl WeightFile {
                 outputs: shape.outputs,
                 hidden_weight: uniform(shape.hidden * shape.inputs, shape.inputs),
                 hidden_bias: vec![0.0; shape.hidden],
-                output_weight: uniform(shape.outputs * shape.hidden, shape.hidden),
+                output_weight: uniform(shape.outputs * shape.read_by_outputs(), shape.read_by_outputs()),
                 output_bias: vec![0.0; shape.outputs],
             })
             .collect();
@@ -177,15 +178,35 @@ impl Card {
 }
 
 impl Shape {
-    /// Names and shapes of the four tensors, in file order.
-    fn tensors(&self) -> [(String, Vec<usize>); 4] {
+    /// How many numbers each output reads: the hidden units, or the inputs where there are none.
+    pub fn read_by_outputs(&self) -> usize {
+        if self.hidden > 0 { self.hidden } else { self.inputs }
+    }
+
+    /// Names and shapes of the tensors, in file order: the four of [`ClassWeights`], the first two left out without a hidden
+    /// layer.
+    fn tensors(&self) -> Vec<(String, Vec<usize>)> {
         let Shape { class, inputs, hidden, outputs } = self;
-        [
+        let mut tensors = vec![
             (format!("{class}.hidden.weight"), vec![*hidden, *inputs]),
             (format!("{class}.hidden.bias"), vec![*hidden]),
-            (format!("{class}.output.weight"), vec![*outputs, *hidden]),
+            (format!("{class}.output.weight"), vec![*outputs, self.read_by_outputs()]),
             (format!("{class}.output.bias"), vec![*outputs]),
-        ]
+        ];
+        if *hidden == 0 {
+            tensors.drain(..2);
+        }
+        tensors
+    }
+}
+
+/// The numbers of inputs, hidden units and outputs, as people write them: `382-160-5`.
+impl fmt::Display for Shape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.hidden {
+            0 => write!(f, "{}-{}", self.inputs, self.outputs),
+            hidden => write!(f, "{}-{hidden}-{}", self.inputs, self.outputs),
+        }
     }
 }
 
@@ -196,15 +217,13 @@ impl ClassWeights {
         Shape { class: self.class.clone(), inputs, hidden, outputs }
     }
 
-    /// Names, shapes and values of the four tensors, in file order.
-    pub fn tensors(&self) -> [(String, Vec<usize>, &[f32]); 4] {
-        let [a, b, c, d] = self.shape().tensors();
-        [
-            (a.0, a.1, &self.hidden_weight),
-            (b.0, b.1, &self.hidden_bias),
-            (c.0, c.1, &self.output_weight),
-            (d.0, d.1, &self.output_bias),
-        ]
+    /// Names, shapes and values of the tensors, in file order.
+    pub fn tensors(&self) -> Vec<(String, Vec<usize>, &[f32])> {
+        let values = [&self.hidden_weight, &self.hidden_bias, &self.output_weight, &self.output_bias];
+        let tensors = self.shape().tensors();
+        let left_out = values.len() - tensors.len();
+        let named = tensors.into_iter().zip(&values[left_out..]);
+        named.map(|((name, shape), values)| (name, shape, values.as_slice())).collect()
     }
 }
 
@@ -224,7 +243,8 @@ fn check_shapes(shapes: &[Shape]) -> Result<(), WeightProblem> {
             return Err(WeightProblem::ClassName(class.chars().take(60).collect()));
         }
         within(format!("the {class} network's number of inputs"), shape.inputs, MAX_INPUTS)?;
-        within(format!("the {class} network's number of hidden units"), shape.hidden, MAX_HIDDEN)?;
+        // None is a number of hidden units, too.
+        within(format!("the {class} network's number of hidden units"), shape.hidden.max(1), MAX_HIDDEN)?;
         within(format!("the {class} network's number of outputs"), shape.outputs, MAX_OUTPUTS)?;
     }
     Ok(())
