@@ -86,6 +86,10 @@ pub trait Arena: Send + Sync {
     fn shipped_benchmark(&self) -> Option<&'static str> {
         None
     }
+    /// What a run that learns it is told where its configuration says nothing: another configuration, in TOML, or nothing.
+    fn training(&self) -> &'static str {
+        ""
+    }
     /// Names of its input sets.
     fn input_sets(&self) -> Vec<&'static str>;
     /// Largest number of points a game can be worth.
@@ -303,6 +307,11 @@ impl Registry {
     /// Names of the games.
     pub fn games(&self) -> Vec<&'static str> {
         self.arenas.iter().map(|arena| arena.game()).collect()
+    }
+
+    /// What runs of the game of this name are told where their configuration says nothing, see [`Arena::training`].
+    pub fn training(&self, game: &str) -> &'static str {
+        self.find(game).map_or("", |arena| arena.training())
     }
 
     /// The game of this name.

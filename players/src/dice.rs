@@ -35,9 +35,9 @@ pub fn trial_choices_of(series: &Series, number: u64, ply: u32) -> ChaCha8Rng {
     stream(series.seed, number, b"trialply", u64::from(ply))
 }
 
-/// What decides the order in which a series takes its openings.
-pub fn openings_of(series: &Series) -> ChaCha8Rng {
-    stream(series.seed, 0, b"opening\0", 0)
+/// What draws the opening of game `number`: the same for both games of a pair.
+pub fn opening_of(series: &Series, number: u64) -> ChaCha8Rng {
+    stream(series.seed, number / 2, b"opening\0", 0)
 }
 
 /// A stream for choices outside games, such as a random player's in decision `number` of a benchmark.

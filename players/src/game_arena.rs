@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ludus_games::{Chances, Game, Plays};
-use ludus_proto::v1::{GameRecord, PlayerRef, Series, SeriesKind};
+use ludus_proto::v1::{GameRecord, PlayerRef, Series};
 
 use crate::analyst::{Analyst, GameAnalyst};
 use crate::arena::{Arena, ArenaError, Checked, Seating, Source, Table, Violation};
@@ -13,7 +13,7 @@ use crate::decisions::{self, RolledDecision, Wording};
 use crate::input_set::InputSet;
 use crate::lessons::{self, GameTeacher, Judges, Teacher};
 use crate::net_evaluator::NetEvaluator;
-use crate::openings::{OpenedTable, openings};
+use crate::openings::Openings;
 use crate::peer::Peer;
 use crate::player::{Evaluator, Player, RandomPlayer};
 use crate::record;
@@ -47,6 +47,10 @@ pub trait Roster: Game {
     /// Its input sets, the default first.
     fn input_sets(&self) -> Vec<Arc<dyn InputSet<Self>>>;
 
+    /// What a run that learns it is told where its configuration says nothing: another configuration, in TOML. By default the
+    /// configuration's own defaults hold.
+    const TRAINING: &'static str = "";
+
     /// A position as the game's benchmark files write it; any notation of the game can be read.
     fn benchmark_position(&self, state: &Self::State) -> String {
         self.write_position(state)
@@ -77,13 +81,9 @@ pub trait Roster: Game {
         None
     }
 
-    /// Plies of the openings that matches begin with; 0 where dice make every game another.
-    const OPENING_PLIES: usize = 0;
-
-    /// Whether a position at the end of an opening is about even, as far as can be told at sight.
-    fn is_balanced(&self, state: &Self::State) -> bool {
-        let _ = state;
-        true
+    /// The openings of its matches. By default none: dice make every game another.
+    fn openings(&self) -> Option<&'static Openings> {
+        None
     }
 
     /// Leaves of the tree of rolls and plays `depth` plies deep, counted in each of the ways that are usual in the game.
@@ -243,28 +243,23 @@ impl<G: Roster> Arena for GameArena<G> {
         self.game.input_sets().iter().map(|set| set.name()).collect()
     }
 
+    fn training(&self) -> &'static str {
+        G::TRAINING
+    }
+
     fn max_points(&self) -> u32 {
         G::Chances::MAX_POINTS as u32
     }
 
     fn table(&self, series: &Series, seats: [&Seating; 2]) -> Result<Box<dyn Table>, ArenaError> {
         let refs = seats.map(Seating::player_ref);
-        let lay = |seat: &dyn Fn(Box<dyn Player<G>>) -> Box<dyn Player<G>>| {
-            let player = |seating| self.player(seating).map(seat);
-            let seated = if refs[0] == refs[1] {
-                Seated::alone(player(seats[0])?)
-            } else {
-                Seated::opposed([player(seats[0])?, player(seats[1])?])
-            };
-            Ok::<_, ArenaError>(
-                Box::new(SeriesTable::new(self.game, series, refs.clone(), seated)?) as Box<dyn Table>
-            )
+        let seated = if refs[0] == refs[1] {
+            Seated::alone(self.player(seats[0])?)
+        } else {
+            Seated::opposed([self.player(seats[0])?, self.player(seats[1])?])
         };
-        if G::OPENING_PLIES > 0 && series.kind() == SeriesKind::Gate {
-            let openings = openings(self.game, G::OPENING_PLIES, &|state| self.game.is_balanced(state));
-            return Ok(Box::new(OpenedTable::new(openings, series, lay)?));
-        }
-        lay(&|player| player)
+        let table = SeriesTable::new(self.game, series, refs, seated)?;
+        Ok(Box::new(table.opened_by(self.game.openings())))
     }
 
     fn check(
@@ -273,7 +268,9 @@ impl<G: Roster> Arena for GameArena<G> {
         players: &[PlayerRef],
         record: &GameRecord,
     ) -> Result<Checked, Violation> {
-        record::check(self.game, series, players, record)
+        let openings = self.game.openings();
+        let opening = openings.map_or(&[][..], |openings| openings.of(series, record.number));
+        record::check(self.game, series, players, opening, record)
     }
 
     fn shapes(&self, inputs: &str, hidden: usize) -> Result<Vec<Shape>, ArenaError> {

@@ -1,178 +1,171 @@
-//! Openings for games without dice, so that a pair of games between two players is not always the same.
+//! Openings for games without dice, so that the pairs of games between two players differ.
 //!
-//! All lines of some plies are enumerated from the start, of those that lead to one position the first is kept, and of the
-//! positions those that are about even. Both games of a pair begin with the same one, the players having swapped sides; a series
-//! takes each opening once, in an order drawn from its seed, before it takes one again.
+//! All lines of some plies are enumerated from the start; of those that lead to one position the first is kept, and of the
+//! positions those that are about even. Both games of a pair begin with the same opening, the players having swapped sides.
+//! Every pair draws its own, independently of the others, which is what the gate's test takes for granted; and it is drawn from
+//! the series' seed and the pair's number, so that whoever checks a record knows which opening the game must have had.
 
 use std::collections::HashSet;
-use std::sync::{Arc, Mutex, PoisonError};
 
 use ludus_games::{Game, Plays};
-use ludus_proto::v1::{GameRecord, Series};
-use rand_chacha::ChaCha8Rng;
+use ludus_proto::v1::{Series, SeriesKind};
 
-use crate::arena::{PlayError, Table};
 use crate::dice;
-use crate::peer::PeerError;
-use crate::player::{Evaluator, Player};
 
-/// A line of plays from the start: for each ply the position before it and the index of its play.
-type Opening<G> = Vec<(<G as Game>::State, usize)>;
+/// The openings of a game without dice.
+#[derive(Clone, Debug)]
+pub struct Openings {
+    /// Each as the indices of its plays among the legal ones, all of one length.
+    lines: Vec<Vec<u32>>,
+}
 
-/// Every different opening of so many plies that leads to a position of which `keep` says yes, in the order of their plays. Only
-/// for games without dice.
-pub fn openings<G: Game>(game: G, plies: usize, keep: &dyn Fn(&G::State) -> bool) -> Vec<Opening<G>> {
-    let mut lines: Vec<(Opening<G>, G::State)> = vec![(Vec::new(), game.start())];
-    let mut plays = Plays::new();
-    for ply in 0..plies {
-        let mut longer = Vec::new();
-        let mut seen = HashSet::new();
-        for (line, state) in &lines {
-            if game.payoff(state).is_some() {
-                continue;
-            }
-            let (roll, _) = game.rolls(state, ply)[0];
-            game.plays(state, roll, &mut plays);
-            for (index, after) in plays.after.iter().enumerate() {
-                if seen.insert(after.clone()) {
-                    let mut line = line.clone();
-                    line.push((state.clone(), index));
-                    longer.push((line, after.clone()));
+impl Openings {
+    /// Every different opening of so many plies that leads to a position of which `keep` says yes, in the order of their
+    /// plays. Only for games without dice. Another order or choice means a new [`Game::REVISION`], for records depend on it.
+    pub fn enumerate<G: Game>(game: G, plies: usize, keep: impl Fn(&G::State) -> bool) -> Self {
+        let mut lines = vec![(Vec::new(), game.start())];
+        let mut plays = Plays::new();
+        for ply in 0..plies {
+            let mut longer = Vec::new();
+            let mut seen = HashSet::new();
+            for (line, state) in lines.iter().filter(|(_, state)| game.payoff(state).is_none()) {
+                let (roll, _) = game.rolls(state, ply)[0];
+                game.plays(state, roll, &mut plays);
+                for (index, after) in (0..).zip(&plays.after) {
+                    if seen.insert(after.clone()) {
+                        longer.push(([&line[..], &[index]].concat(), after.clone()));
+                    }
                 }
             }
+            lines = longer;
         }
-        lines = longer;
+        let kept = lines.into_iter().filter(|(_, end)| game.payoff(end).is_none() && keep(end));
+        Openings { lines: kept.map(|(line, _)| line).collect() }
     }
-    let kept = lines.into_iter().filter(|(_, end)| game.payoff(end).is_none() && keep(end));
-    kept.map(|(line, _)| line).collect()
-}
 
-/// The opening of the game at hand, which the table turns to and its players read.
-type Page<G> = Arc<Mutex<Opening<G>>>;
+    /// Number of openings.
+    pub fn len(&self) -> usize {
+        self.lines.len()
+    }
 
-/// A table whose games begin with openings.
-pub struct OpenedTable<G: Game> {
-    openings: Vec<Opening<G>>,
-    page: Page<G>,
-    table: Box<dyn Table>,
-}
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.lines.is_empty()
+    }
 
-impl<G: Game> OpenedTable<G> {
-    /// A table for `series`. `lay` makes the table it plays at, whose players must all have been given to the function it gets.
-    pub fn new<E>(
-        mut openings: Vec<Opening<G>>,
-        series: &Series,
-        lay: impl FnOnce(&dyn Fn(Box<dyn Player<G>>) -> Box<dyn Player<G>>) -> Result<Box<dyn Table>, E>,
-    ) -> Result<Self, E> {
-        // Fisher and Yates: every order is equally likely.
-        let mut rng = dice::openings_of(series);
-        for last in (1..openings.len()).rev() {
-            openings.swap(last, dice::below(&mut rng, last + 1));
+    /// The plays that game `number` of a series begins with: an opening in a match, none in self-play.
+    pub fn of(&self, series: &Series, number: u64) -> &[u32] {
+        if self.is_empty() || series.kind() != SeriesKind::Gate {
+            return &[];
         }
-        let page: Page<G> = Arc::default();
-        let table = lay(&|player| Box::new(ByTheBook { player, page: page.clone() }))?;
-        Ok(OpenedTable { openings, page, table })
-    }
-}
-
-impl<G: Game> Table for OpenedTable<G> {
-    fn play(&mut self, number: u64) -> Result<GameRecord, PlayError> {
-        if !self.openings.is_empty() {
-            let opening = &self.openings[(number / 2 % self.openings.len() as u64) as usize];
-            self.page.lock().unwrap_or_else(PoisonError::into_inner).clone_from(opening);
-        }
-        self.table.play(number)
-    }
-}
-
-/// A player that makes the plays of the opening before its own.
-struct ByTheBook<G: Game> {
-    player: Box<dyn Player<G>>,
-    page: Page<G>,
-}
-
-impl<G: Game> ByTheBook<G> {
-    /// The play of the opening in this position. A position of the opening that comes again later, as none of the games here
-    /// lets it, would be played as before.
-    fn looked_up(&self, state: &G::State) -> Option<usize> {
-        let opening = self.page.lock().unwrap_or_else(PoisonError::into_inner);
-        opening.iter().find(|(known, _)| known == state).map(|&(_, play)| play)
-    }
-}
-
-impl<G: Game> Player<G> for ByTheBook<G> {
-    fn choose(&mut self, state: &G::State, roll: G::Roll, plays: &Plays<G>, rng: &mut ChaCha8Rng) -> usize {
-        self.looked_up(state).unwrap_or_else(|| self.player.choose(state, roll, plays, rng))
-    }
-
-    fn choose_judged(
-        &mut self,
-        state: &G::State,
-        roll: G::Roll,
-        plays: &Plays<G>,
-        judged: &[G::Chances],
-        rng: &mut ChaCha8Rng,
-    ) -> usize {
-        self.looked_up(state).unwrap_or_else(|| self.player.choose_judged(state, roll, plays, judged, rng))
-    }
-
-    fn evaluator(&mut self) -> Option<&mut dyn Evaluator<G>> {
-        self.player.evaluator()
-    }
-
-    fn trouble(&mut self) -> Option<PeerError> {
-        self.player.trouble()
+        &self.lines[dice::below(&mut dice::opening_of(series, number), self.len())]
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use ludus_games::Othello;
-    use ludus_proto::v1::{LuckMode, SeriesKind};
+    use std::sync::Arc;
+
+    use ludus_games::{Game, ItalianDraughts, Othello};
+    use ludus_proto::v1::{GameRecord, PlayerRef};
 
     use super::*;
-    use crate::arena::{Registry, Seating, Source};
+    use crate::arena::{Arena, Registry, Seating, Source};
+    use crate::record;
 
     #[test]
     fn there_is_one_opening_for_each_position_that_is_kept() {
         // Published numbers of distinct positions.
-        assert_eq!(openings(Othello, 0, &|_| true).len(), 1);
-        assert_eq!(openings(Othello, 4, &|_| true).len(), 236);
-        assert_eq!(openings(Othello, 6, &|_| true).len(), 7_092);
-        assert!(openings(Othello, 4, &|_| false).is_empty());
+        for (plies, positions) in [(0, 1), (4, 236), (6, 7_092)] {
+            assert_eq!(Openings::enumerate(Othello, plies, |_| true).len(), positions);
+        }
+        assert!(Openings::enumerate(Othello, 4, |_| false).is_empty());
+    }
+
+    fn series(kind: SeriesKind) -> Series {
+        Series { kind: kind.into(), seed: 3, mirrored: true, explore: 0.0, ..Series::default() }
     }
 
     #[test]
-    fn the_games_of_a_pair_share_their_opening_and_pairs_do_not() {
+    fn every_pair_of_a_match_draws_an_opening_and_self_play_has_none() {
+        let openings = Openings::enumerate(Othello, 4, |_| true);
+        let matches = series(SeriesKind::Gate);
+        let mut drawn = HashSet::new();
+        for pair in 0..2_000 {
+            let opening = openings.of(&matches, 2 * pair);
+            assert_eq!(opening, openings.of(&matches, 2 * pair + 1));
+            drawn.insert(opening);
+            assert!(openings.of(&series(SeriesKind::SelfPlay), pair).is_empty());
+        }
+        // Each is left out with probability exp(-2000/236), so 0.05 are expected to be.
+        assert!(drawn.len() >= 234, "{}", drawn.len());
+        let others = Series { seed: 4, ..matches };
+        assert!((0..9).any(|pair| openings.of(&others, 2 * pair) != openings.of(&matches, 2 * pair)));
+    }
+
+    /// The games of a match of each game without dice, with what is needed to check them.
+    fn matches() -> Vec<(&'static str, Arc<dyn Arena>, [Seating; 2], Vec<GameRecord>)> {
         let player = |name: &str| Seating { source: Source::Baseline(name.into()), plies: 0 };
-        let series = Series {
-            kind: SeriesKind::Gate.into(),
-            seed: 3,
-            mirrored: true,
-            luck: LuckMode::LuckNone.into(),
-            ..Series::default()
-        };
-        for (game, name) in [("othello", "positional"), ("italian-draughts", "saltare@depth=1")] {
-            let registry = Registry::standard();
-            let arena = registry.find(game).expect("a game of this program");
+        let games = [("othello", "positional"), ("italian-draughts", "saltare@depth=1")];
+        let play = |(game, name)| {
+            let arena = Registry::standard().find(game).expect("a game of this program").clone();
             let seats = [player(name), player("random")];
-            let lay = || arena.table(&series, [&seats[0], &seats[1]]).expect("a table");
-            let mut table = lay();
-            let games: Vec<GameRecord> = (0..6).map(|number| table.play(number).expect("a game")).collect();
-            let refs = seats.each_ref().map(Seating::player_ref);
-            for record in &games {
-                arena.check(&series, &refs, record).unwrap_or_else(|violation| panic!("{game}: {violation}"));
-            }
+            let mut table = arena.table(&series(SeriesKind::Gate), [&seats[0], &seats[1]]).expect("a table");
+            let records = (0..6).map(|number| table.play(number).expect("a game")).collect();
+            (game, arena, seats, records)
+        };
+        games.into_iter().map(play).collect()
+    }
+
+    #[test]
+    fn games_begin_with_their_openings_and_are_the_same_at_another_table_in_another_order() {
+        for (game, arena, seats, games) in matches() {
             let opening = |number: usize| &games[number].plays[..6];
             for pair in 0..3 {
                 assert_eq!(opening(2 * pair), opening(2 * pair + 1), "{game}");
             }
             assert!(opening(0) != opening(2) || opening(2) != opening(4), "{game}");
-            // At another table, in another order, each is the same.
-            let mut table = lay();
+            let mut table = arena.table(&series(SeriesKind::Gate), [&seats[0], &seats[1]]).expect("a table");
             for number in [5, 0, 3] {
                 assert_eq!(table.play(number as u64).expect("a game"), games[number], "{game}");
             }
+        }
+    }
+
+    #[test]
+    fn records_are_checked_and_forged_ones_refused() {
+        for (game, arena, seats, games) in matches() {
+            let (series, refs) = (series(SeriesKind::Gate), seats.each_ref().map(Seating::player_ref));
+            let check = |record: &GameRecord| arena.check(&series, &refs, record);
+            let reason = |record: &GameRecord| check(record).expect_err("a forged record").reason;
+            let digest: fn(&Series, &[PlayerRef], &GameRecord) -> Vec<u8> = match game {
+                Othello::NAME => record::digest::<Othello>,
+                _ => record::digest::<ItalianDraughts>,
+            };
+            let resigned =
+                |record: GameRecord| GameRecord { digest: digest(&series, &refs, &record), ..record };
+            for record in &games {
+                let checked = check(record).unwrap_or_else(|violation| panic!("{game}: {violation}"));
+                assert_eq!((checked.plies, i32::from(checked.payoff)), (record.plays.len(), record.payoff));
+            }
+            let good = &games[0];
+            // The game of another pair under this number.
+            let other = GameRecord { number: 0, ..games[2].clone() };
+            assert_eq!(reason(&resigned(other)), "wrong-opening", "{game}");
+            let mut illegal = good.clone();
+            illegal.plays[9] = 99;
+            assert_eq!(reason(&illegal), "bad-digest", "{game}");
+            assert_eq!(reason(&resigned(illegal)), "illegal-play", "{game}");
+            let better =
+                GameRecord { payoff: if good.payoff == 1 { 0 } else { good.payoff + 1 }, ..good.clone() };
+            assert_eq!(reason(&resigned(better)), "wrong-result", "{game}");
+            let mut short = good.clone();
+            short.plays.pop();
+            short.rolls.pop();
+            assert_eq!(reason(&resigned(short)), "unfinished", "{game}");
+            let mut rolled = good.clone();
+            rolled.rolls[3] = 1;
+            assert_eq!(reason(&resigned(rolled)), "illegal-roll", "{game}");
         }
     }
 }

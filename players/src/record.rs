@@ -135,14 +135,15 @@ pub fn labelled_positions<G: Game>(
     }
 }
 
-/// Checks a record by the rules and its series' dice, evaluating nothing.
+/// Checks a record by the rules, its series' dice and the plays it must begin with, evaluating nothing.
 ///
-/// Reasons: `too-long`, `bad-digest`, those of [`Replay::next_ply`], `wrong-dice`, `wrong-result`, `bad-exploration`,
+/// Reasons: `too-long`, `bad-digest`, those of [`Replay::next_ply`], `wrong-dice`, `wrong-opening`, `wrong-result`, `bad-exploration`,
 /// `luck-length`, `luck-not-finite`, `luck-out-of-range`, `labels-unasked`, `too-many-labels`, `bad-label`.
 pub fn check<G: Game>(
     game: G,
     series: &Series,
     players: &[PlayerRef],
+    opening: &[u32],
     record: &GameRecord,
 ) -> Result<Checked, Violation> {
     if record.rolls.len() > MAX_PLIES {
@@ -160,6 +161,11 @@ pub fn check<G: Game>(
         if thrown != usize::from(recorded) {
             return refuse("wrong-dice", || {
                 format!("ply {}: roll {recorded}, the series has {thrown}", ply.ply)
+            });
+        }
+        if let Some(&wanted) = opening.get(ply.ply).filter(|&&wanted| wanted as usize != ply.play) {
+            return refuse("wrong-opening", || {
+                format!("ply {}: play {}, the opening has {wanted}", ply.ply, ply.play)
             });
         }
         labels.check_ply(game, &ply)?;

@@ -7,6 +7,7 @@ use crate::arena::{ArenaError, PlayError, Table};
 use crate::dice;
 use crate::exploration::Explorer;
 use crate::luck::{BoundedLuck, Fan, append_luck};
+use crate::openings::Openings;
 use crate::player::Player;
 use crate::record::{digest, seat_at};
 use crate::rollout::Rollouts;
@@ -24,6 +25,8 @@ pub struct SeriesTable<G: Game> {
     seated: Seated<G>,
     /// Index in `seated.players` of the player whose evaluator measures luck, when the series asks for luck.
     measure: Option<usize>,
+    /// What the games of matches begin with, in a game without dice.
+    openings: Option<&'static Openings>,
     plays: Plays<G>,
     fan: Fan<G>,
     explorer: Explorer<G>,
@@ -101,12 +104,19 @@ impl<G: Game> SeriesTable<G> {
             refs,
             seated,
             measure,
+            openings: None,
             plays,
             fan,
             explorer,
             rollouts,
             states,
         })
+    }
+
+    /// The same table, at which the games of matches begin with these openings.
+    pub fn opened_by(mut self, openings: Option<&'static Openings>) -> Self {
+        self.openings = openings;
+        self
     }
 }
 
@@ -115,6 +125,7 @@ impl<G: Game> Table for SeriesTable<G> {
         let SeriesTable { game, series, .. } = self;
         let mut dice = dice::rolls_of(series, number);
         let mut choices = [0, 1].map(|seat| dice::choices_of(series, number, seat));
+        let opening = self.openings.map_or(&[][..], |openings| openings.of(series, number));
         let mut luck = BoundedLuck::new(series.luck_bound);
         let mut record = GameRecord { number, ..GameRecord::default() };
         let mut state = game.start();
@@ -173,7 +184,9 @@ impl<G: Game> Table for SeriesTable<G> {
                 let place = (number, ply);
                 drawn = self.explorer.draw(series.explore_margin, player, plays, judged, choices, place)?;
             }
-            let play = if let Some(play) = drawn {
+            let play = if let Some(&play) = opening.get(ply) {
+                play as usize
+            } else if let Some(play) = drawn {
                 record.explored.push(ply as u32);
                 play
             } else if plays.len() == 1 {

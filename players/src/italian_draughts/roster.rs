@@ -1,6 +1,6 @@
 //! The players that come with Italian draughts.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use ludus_games::ItalianDraughts;
 use ludus_games::italian_draughts::{Counted, Position, perft};
@@ -11,11 +11,14 @@ use super::search::MAX_DEPTH;
 use crate::arena::ArenaError;
 use crate::game_arena::Roster;
 use crate::input_set::InputSet;
+use crate::openings::Openings;
 use crate::player::Player;
 use crate::spec::Settings;
 
 /// Plies Saltare looks ahead when nothing is said.
 const DEPTH: u32 = 7;
+/// Plies of an opening.
+const OPENING_PLIES: usize = 6;
 /// Worth of a board up to which an opening is balanced; a man is 100.
 const BALANCED: i32 = 20;
 
@@ -42,17 +45,21 @@ impl Roster for ItalianDraughts {
         Vec::new()
     }
 
-    const OPENING_PLIES: usize = 6;
-
-    /// No capture is due, so that the worth at sight means something, and it is about even.
-    fn is_balanced(&self, state: &Position) -> bool {
-        let mut plays = Vec::new();
-        state.board().plays(&mut plays);
-        plays.first().is_some_and(|play| play.captured() == 0) && evaluation(state.board()).abs() <= BALANCED
+    fn openings(&self) -> Option<&'static Openings> {
+        static OPENINGS: LazyLock<Openings> =
+            LazyLock::new(|| Openings::enumerate(ItalianDraughts::default(), OPENING_PLIES, is_balanced));
+        Some(&OPENINGS)
     }
 
     fn leaves(&self, state: &Position, depth: u32) -> Vec<(&'static str, u64)> {
         let count = |counted| perft(state.board(), depth, counted);
         vec![("paths", count(Counted::Paths)), ("plays", count(Counted::Plays))]
     }
+}
+
+/// Whether no capture is due, so that the worth at sight means something, and it is about even.
+fn is_balanced(state: &Position) -> bool {
+    let mut plays = Vec::new();
+    state.board().plays(&mut plays);
+    plays.first().is_some_and(|play| play.captured() == 0) && evaluation(state.board()).abs() <= BALANCED
 }

@@ -1,6 +1,6 @@
 //! The players that come with Othello.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use ludus_games::Othello;
 use ludus_games::othello::Position;
@@ -11,6 +11,7 @@ use super::tuples::Tuples1;
 use crate::arena::ArenaError;
 use crate::game_arena::Roster;
 use crate::input_set::InputSet;
+use crate::openings::Openings;
 use crate::player::Player;
 use crate::spec::Settings;
 
@@ -18,6 +19,8 @@ use crate::spec::Settings;
 const DEPTH: u64 = 4;
 /// Empty squares from which on it plays perfectly.
 const EXACT: u32 = 10;
+/// Plies of an opening.
+const OPENING_PLIES: usize = 7;
 /// Worth of a position, as of its squares, up to which an opening is balanced.
 const BALANCED: i32 = 12;
 
@@ -46,10 +49,14 @@ impl Roster for Othello {
         vec![Arc::new(Tuples1)]
     }
 
-    const OPENING_PLIES: usize = 6;
+    /// TD(0) of tables. There are no dice to make games differ, so every tenth play is a random one.
+    const TRAINING: &'static str = include_str!("training.toml");
 
-    fn is_balanced(&self, state: &Position) -> bool {
-        positional(state).abs() <= BALANCED
+    fn openings(&self) -> Option<&'static Openings> {
+        static OPENINGS: LazyLock<Openings> = LazyLock::new(|| {
+            Openings::enumerate(Othello, OPENING_PLIES, |state| positional(state).abs() <= BALANCED)
+        });
+        Some(&OPENINGS)
     }
 
     fn leaves(&self, state: &Position, depth: u32) -> Vec<(&'static str, u64)> {

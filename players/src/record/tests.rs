@@ -29,7 +29,7 @@ fn play(series: &Series, number: u64) -> GameRecord {
 
 /// Why a record is refused, or `fine`.
 fn verdict(series: &Series, players: &[PlayerRef], record: &GameRecord) -> &'static str {
-    check(Backgammon, series, players, record).map_or_else(|violation| violation.reason, |_| "fine")
+    check(Backgammon, series, players, &[], record).map_or_else(|violation| violation.reason, |_| "fine")
 }
 
 #[test]
@@ -38,7 +38,7 @@ fn every_kind_of_series_gives_records_that_check_out() {
         for luck in [LuckMode::LuckNone, LuckMode::LuckTotal, LuckMode::LuckPositions] {
             let series = gate(1, luck, 2.0);
             let record = play(&series, number);
-            let checked = check(Backgammon, &series, &players(), &record).expect("a good record");
+            let checked = check(Backgammon, &series, &players(), &[], &record).expect("a good record");
             assert_eq!(checked.plies, record.rolls.len());
             assert_eq!(i32::from(checked.payoff), record.payoff);
             let series = self_play(1, luck, 0.2);
@@ -169,7 +169,7 @@ fn each_forged_label_is_refused_for_its_own_reason() {
         assert_eq!(verdict(&series, &pips, &record), "fine");
         change(&mut record.labels);
         record.digest = digest::<Backgammon>(&series, &pips, &record);
-        let violation = check(Backgammon, &series, &pips, &record).expect_err("a forged label");
+        let violation = check(Backgammon, &series, &pips, &[], &record).expect_err("a forged label");
         format!("{violation}")
     };
     for (change, expected) in [

@@ -216,7 +216,7 @@ fn labels_depend_on_the_games_number_alone_and_the_records_check_out() {
             assert_eq!(alone.encode_to_vec(), records[number as usize].encode_to_vec());
         }
         for record in &records {
-            check(Backgammon, &series, &[named("one"), named("one")], record).expect("a good record");
+            check(Backgammon, &series, &[named("one"), named("one")], &[], record).expect("a good record");
             let plies: Vec<u32> = record.labels.iter().map(|label| label.ply).collect();
             let mut different = plies.clone();
             different.dedup();
