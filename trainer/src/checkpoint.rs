@@ -329,10 +329,7 @@ fn sum<'a>(state: &str, tensors: impl Iterator<Item = &'a [u8]>) -> String {
 impl std::fmt::Display for Origin {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Origin { run, stream, game, revision, inputs, networks } = self;
-        let sizes: Vec<String> = networks
-            .iter()
-            .map(|net| format!("{} {}-{}-{}", net.class, net.inputs, net.hidden, net.outputs))
-            .collect();
+        let sizes: Vec<String> = networks.iter().map(|shape| format!("{} {shape}", shape.class)).collect();
         let sizes = sizes.join(", ");
         write!(f, "run {run} ({stream}: {game} revision {revision}, inputs {inputs}, networks {sizes})")
     }

@@ -3,7 +3,8 @@
 //! The parameters are one flat vector, so an optimiser is a loop over slices and a checkpoint a handful of tensors.
 //! The gradient is written by hand: for sigmoid outputs and cross-entropy it is short, and it saves the allocations
 //! with which Candle's own differentiation spends most of its time on networks of this size. The first layer, whose
-//! inputs are mostly zero, is in [`crate::first_layer`]; Candle multiplies the matrices of the second.
+//! inputs are mostly zero, is in [`crate::first_layer`]; Candle multiplies the matrices of the second. Without a hidden layer
+//! the outputs are the first layer, and there is nothing to multiply.
 
 use std::ops::Range;
 
@@ -18,7 +19,8 @@ use crate::product::product;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Network {
     shape: Shape,
-    /// Hidden weights by input (`[inputs, hidden]`), hidden biases, output weights, output biases.
+    /// Hidden weights by input (`[inputs, hidden]`), hidden biases, output weights, output biases. Without a hidden layer the
+    /// first two are empty, and the output weights lie by input (`[inputs, outputs]`).
     parameters: Vec<f32>,
 }
 
@@ -70,7 +72,7 @@ impl Network {
         &self.shape
     }
 
-    /// All parameters: hidden weights by input, hidden biases, output weights, output biases.
+    /// All parameters: hidden weights, hidden biases, output weights, output biases, those that read inputs by input.
     pub fn parameters(&self) -> &[f32] {
         &self.parameters
     }
@@ -83,8 +85,13 @@ impl Network {
     /// The outputs for each position, `[positions, outputs]` row-major.
     pub fn forward(&self, lessons: &Lessons) -> Result<Vec<f32>> {
         let positions: Vec<usize> = (0..lessons.len()).collect();
-        let hidden = self.hidden(Batch { lessons, positions: &positions })?;
-        Ok(flat(&self.logits(&hidden, &self.output_weight()?)?)?.into_iter().map(sigmoid).collect())
+        let batch = Batch { lessons, positions: &positions };
+        let logits = if self.shape.hidden == 0 {
+            self.flat_logits(batch)
+        } else {
+            flat(&self.logits(&self.hidden(batch)?, &self.output_weight()?)?)?
+        };
+        Ok(logits.into_iter().map(sigmoid).collect())
     }
 
     /// Replaces the content of `pass` by the gradient and the losses at these positions.
@@ -93,21 +100,19 @@ impl Network {
     /// loss is then still convex, and its derivative by the logit, output minus target, still what it should be.
     pub fn pass(&self, lessons: &Lessons, positions: &[usize], pass: &mut Pass) -> Result<()> {
         let batch = Batch { lessons, positions };
+        let Pass { gradient, losses } = pass;
+        gradient.clear();
+        let outputs = self.shape.outputs;
+        if self.shape.hidden == 0 {
+            let delta = output_delta(self.flat_logits(batch), batch, losses);
+            gradient.resize(self.shape.inputs * outputs, 0.0);
+            first_layer::add_gradient(&delta, batch, gradient);
+            gradient.extend(column_sums(&delta, outputs));
+            return Ok(());
+        }
         let weight = self.output_weight()?;
         let hidden = self.hidden(batch)?;
-
-        let outputs = self.shape.outputs;
-        let share = 1.0 / positions.len() as f32;
-        let mut delta = flat(&self.logits(&hidden, &weight)?)?;
-        pass.losses.clear();
-        for (delta, &position) in delta.chunks_exact_mut(outputs).zip(positions) {
-            let mut loss = 0.0;
-            for (value, &target) in delta.iter_mut().zip(lessons.target(position)) {
-                loss += cross_entropy(*value, target);
-                *value = (sigmoid(*value) - target) * share;
-            }
-            pass.losses.push(loss);
-        }
+        let delta = output_delta(flat(&self.logits(&hidden, &weight)?)?, batch, losses);
 
         let output_bias = column_sums(&delta, outputs);
         let delta = Tensor::from_vec(delta, (positions.len(), outputs), &Device::Cpu)?;
@@ -118,14 +123,31 @@ impl Network {
             *delta *= said * (1.0 - said);
         }
 
-        let gradient = &mut pass.gradient;
-        gradient.clear();
         gradient.resize(self.shape.inputs * self.shape.hidden, 0.0);
         first_layer::add_gradient(&hidden_delta, batch, gradient);
         gradient.extend(column_sums(&hidden_delta, self.shape.hidden));
         gradient.extend(flat(&output_weight)?);
         gradient.extend(output_bias);
         Ok(())
+    }
+
+    /// The outputs of a network without a hidden layer before their sigmoid, `[positions, outputs]`.
+    fn flat_logits(&self, batch: Batch<'_>) -> Vec<f32> {
+        let outputs = self.shape.outputs;
+        let [.., weights, bias] = parts(&self.shape).map(|range| &self.parameters[range]);
+        let mut logits = Vec::with_capacity(batch.positions.len() * outputs);
+        for &position in batch.positions {
+            let start = logits.len();
+            logits.extend_from_slice(bias);
+            let (indices, values) = batch.lessons.inputs(position);
+            for (&index, value) in indices.iter().zip(values) {
+                let row = usize::from(index) * outputs;
+                for (logit, weight) in logits[start..].iter_mut().zip(&weights[row..row + outputs]) {
+                    *logit += value * weight;
+                }
+            }
+        }
+        logits
     }
 
     /// What the hidden units say, `[positions, hidden]`.
@@ -150,20 +172,46 @@ impl Network {
     }
 }
 
-/// Numbers in the order of a network's parameters, such as an optimiser's, in the order of a weight file: there the hidden
-/// weights lie by unit, `[hidden, inputs]`.
+/// Turns the outputs' logits, `[positions, outputs]`, into the derivatives of the mean loss by them, and replaces the content
+/// of `losses` by the loss of each position.
+fn output_delta(mut logits: Vec<f32>, batch: Batch<'_>, losses: &mut Vec<f32>) -> Vec<f32> {
+    let share = 1.0 / batch.positions.len() as f32;
+    let outputs = logits.len() / batch.positions.len().max(1);
+    losses.clear();
+    for (delta, &position) in logits.chunks_exact_mut(outputs.max(1)).zip(batch.positions) {
+        let mut loss = 0.0;
+        for (value, &target) in delta.iter_mut().zip(batch.lessons.target(position)) {
+            loss += cross_entropy(*value, target);
+            *value = (sigmoid(*value) - target) * share;
+        }
+        losses.push(loss);
+    }
+    logits
+}
+
+/// Numbers in the order of a network's parameters, such as an optimiser's, in the order of a weight file: there the weights
+/// that read inputs lie by unit, `[hidden, inputs]`.
 pub fn to_file_order(shape: &Shape, values: &[f32]) -> Vec<f32> {
-    let weights = parts(shape)[0].clone();
-    let mut ordered = transposed(&values[weights.clone()], shape.hidden);
-    ordered.extend_from_slice(&values[weights.end..]);
-    ordered
+    let (weights, units) = by_input(shape);
+    reordered(values, weights, units)
 }
 
 /// The inverse of [`to_file_order`].
 pub fn from_file_order(shape: &Shape, values: &[f32]) -> Vec<f32> {
-    let weights = parts(shape)[0].clone();
-    let mut ordered = transposed(&values[weights.clone()], shape.inputs);
-    ordered.extend_from_slice(&values[weights.end..]);
+    reordered(values, by_input(shape).0, shape.inputs)
+}
+
+/// Where the weights that read inputs lie, and how many units have them.
+fn by_input(shape: &Shape) -> (Range<usize>, usize) {
+    let [hidden, _, output, _] = parts(shape);
+    if shape.hidden > 0 { (hidden, shape.hidden) } else { (output, shape.outputs) }
+}
+
+/// The values, with those in `matrix`, which has so many columns, transposed.
+fn reordered(values: &[f32], matrix: Range<usize>, columns: usize) -> Vec<f32> {
+    let mut ordered = values[..matrix.start].to_vec();
+    ordered.extend(transposed(&values[matrix.clone()], columns));
+    ordered.extend_from_slice(&values[matrix.end..]);
     ordered
 }
 
@@ -176,7 +224,8 @@ fn transposed(matrix: &[f32], columns: usize) -> Vec<f32> {
 /// Where the hidden weights, hidden biases, output weights and output biases lie in the parameters.
 fn parts(shape: &Shape) -> [Range<usize>; 4] {
     let mut end = 0;
-    [shape.hidden * shape.inputs, shape.hidden, shape.outputs * shape.hidden, shape.outputs].map(|length| {
+    let read = shape.read_by_outputs();
+    [shape.hidden * shape.inputs, shape.hidden, shape.outputs * read, shape.outputs].map(|length| {
         end += length;
         end - length..end
     })

@@ -1,5 +1,5 @@
 use ludus_players::input_set::Inputs;
-use ludus_players::network::{Kernel, Network as KernelNetwork};
+use ludus_players::network::{Kernel, Network as KernelNetwork, Table};
 use ludus_players::weight_file::{Card, WeightFile};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -42,15 +42,19 @@ fn lessons(network: &Network, count: usize, rng: &mut ChaCha8Rng) -> (Lessons, V
 #[test]
 fn the_trainers_forward_pass_is_the_workers_to_1e5() {
     let mut rng = ChaCha8Rng::seed_from_u64(1);
-    for (inputs, hidden, outputs) in [(198, 80, 5), (206, 120, 5), (12, 1, 1), (40, 17, 3)] {
+    for (inputs, hidden, outputs) in [(198, 80, 5), (206, 120, 5), (12, 1, 1), (40, 17, 3), (900, 0, 2), (9, 0, 1)] {
         let network = network(inputs, hidden, outputs, &mut rng);
         let (lessons, positions) = lessons(&network, 100, &mut rng);
         let found = network.forward(&lessons).unwrap();
-        let laid_out = KernelNetwork::new(&network.weights());
+        let weights = network.weights();
+        let kernel = |inputs: &Inputs, outputs: &mut [f32]| match hidden {
+            0 => Kernel::best().look_up(&Table::new(&weights), inputs.all(), outputs),
+            _ => Kernel::best().forward(&KernelNetwork::new(&weights), inputs, outputs),
+        };
         let mut worst: f32 = 0.0;
         for (inputs, found) in positions.iter().zip(found.chunks_exact(outputs)) {
             let mut expected = vec![0.0; outputs];
-            Kernel::best().forward(&laid_out, inputs, &mut expected);
+            kernel(inputs, &mut expected);
             for (found, expected) in found.iter().zip(expected) {
                 worst = worst.max((found - expected).abs());
             }
@@ -61,15 +65,18 @@ fn the_trainers_forward_pass_is_the_workers_to_1e5() {
 
 #[test]
 fn weights_go_into_a_weight_file_and_come_back() {
-    let network = network(7, 3, 2, &mut ChaCha8Rng::seed_from_u64(2));
-    assert_eq!(Network::from_weights(&network.weights()), network);
-    let weights = network.weights();
-    let parameters = [weights.hidden_weight, weights.hidden_bias, weights.output_weight, weights.output_bias];
-    let parameters = parameters.concat();
-    let shape = network.shape().clone();
-    assert_eq!(to_file_order(&shape, network.parameters()), parameters);
-    assert_eq!(Network::from_parameters(shape.clone(), &parameters), Some(network));
-    assert_eq!(Network::from_parameters(shape, &[0.0; 8]), None);
+    for hidden in [3, 0] {
+        let network = network(7, hidden, 2, &mut ChaCha8Rng::seed_from_u64(2));
+        assert_eq!(Network::from_weights(&network.weights()), network);
+        let weights = network.weights();
+        let parameters =
+            [weights.hidden_weight, weights.hidden_bias, weights.output_weight, weights.output_bias];
+        let parameters = parameters.concat();
+        let shape = network.shape().clone();
+        assert_eq!(to_file_order(&shape, network.parameters()), parameters);
+        assert_eq!(Network::from_parameters(shape.clone(), &parameters), Some(network));
+        assert_eq!(Network::from_parameters(shape, &[0.0; 8]), None);
+    }
 }
 
 /// The mean loss in f64, written down as plainly as possible; parameters as in [`Network::parameters`].
@@ -77,7 +84,7 @@ fn plain_loss(shape: &Shape, parameters: &[f64], lessons: &Lessons, positions: &
     let sigmoid = |x: f64| 1.0 / (1.0 + (-x).exp());
     let (hidden_weight, rest) = parameters.split_at(shape.hidden * shape.inputs);
     let (hidden_bias, rest) = rest.split_at(shape.hidden);
-    let (output_weight, output_bias) = rest.split_at(shape.outputs * shape.hidden);
+    let (output_weight, output_bias) = rest.split_at(shape.outputs * shape.read_by_outputs());
     let mut loss = 0.0;
     for &position in positions {
         let (indices, values) = lessons.inputs(position);
@@ -89,9 +96,14 @@ fn plain_loss(shape: &Shape, parameters: &[f64], lessons: &Lessons, positions: &
             })
             .collect();
         for (output, &target) in lessons.target(position).iter().enumerate() {
-            let row = &output_weight[output * shape.hidden..][..shape.hidden];
-            let terms = row.iter().zip(&hidden).map(|(weight, said)| weight * said);
-            let chance = sigmoid(output_bias[output] + terms.sum::<f64>());
+            let sum: f64 = if shape.hidden == 0 {
+                let weight = |i: u16| output_weight[usize::from(i) * shape.outputs + output];
+                indices.iter().zip(values).map(|(&i, &x)| weight(i) * f64::from(x)).sum()
+            } else {
+                let row = &output_weight[output * shape.hidden..][..shape.hidden];
+                row.iter().zip(&hidden).map(|(weight, said)| weight * said).sum()
+            };
+            let chance = sigmoid(output_bias[output] + sum);
             let target = f64::from(target);
             loss -= target * chance.ln() + (1.0 - target) * (1.0 - chance).ln();
         }
@@ -101,8 +113,14 @@ fn plain_loss(shape: &Shape, parameters: &[f64], lessons: &Lessons, positions: &
 
 #[test]
 fn the_gradient_is_that_of_finite_differences_in_f64() {
+    for (hidden, outputs) in [(6, 5), (0, 2)] {
+        gradient_is_exact(hidden, outputs);
+    }
+}
+
+fn gradient_is_exact(hidden: usize, outputs: usize) {
     let mut rng = ChaCha8Rng::seed_from_u64(3);
-    let network = network(9, 6, 5, &mut rng);
+    let network = network(9, hidden, outputs, &mut rng);
     let (lessons, _) = lessons(&network, 20, &mut rng);
     let positions = [3, 4, 5, 11, 19, 0];
     let mut pass = Pass { gradient: vec![1.0; 2], losses: vec![f32::NAN] };
