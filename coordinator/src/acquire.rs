@@ -38,6 +38,7 @@ impl Shared {
         let mut state = self.lock()?;
         state.book().tokens.still_stands(caller)?;
         state.roster.greet(&request.worker, now);
+        state.roster.introduce(&request.worker, &request.engine);
         let (offers, why_not) = offers(state.book(), request, now)?;
         for offer in state.turns.order(offers) {
             let Some(run) = state.book().runs.get(&offer.work.run()) else { continue };

@@ -224,7 +224,7 @@ fn compare(right: &GameRecord, bytes: &[u8]) -> Finding {
 }
 
 /// Gives this thread the lowest priority.
-fn yield_to_others() {
+pub(crate) fn yield_to_others() {
     #[cfg(target_os = "linux")]
     if let Err(error) = rustix::process::setpriority_process(Some(rustix::thread::gettid()), 19) {
         tracing::debug!("audits have the priority of everything else: {error}");

@@ -123,7 +123,7 @@ impl Shared {
 }
 
 /// The name in a run's configuration of the benchmark that comes with the program.
-const SHIPPED: &str = "shipped";
+pub(crate) const SHIPPED: &str = "shipped";
 
 /// The benchmark of a new run once it is known to be usable: a file by its full path, `shipped`, or none where a game comes
 /// without one.
@@ -147,7 +147,8 @@ pub(crate) fn checked_benchmark(name: &str, arena: &dyn Arena) -> Result<String,
     Ok(name)
 }
 
-fn read(name: &str, arena: &dyn Arena) -> Result<Cow<'static, str>, CoordinatorError> {
+/// The text of a benchmark as a run names it.
+pub(crate) fn read(name: &str, arena: &dyn Arena) -> Result<Cow<'static, str>, CoordinatorError> {
     if let Some(text) = arena.shipped_benchmark().filter(|_| name == SHIPPED) {
         return Ok(text.into());
     }

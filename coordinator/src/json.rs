@@ -33,6 +33,15 @@ pub struct RunJson {
     /// Refused games, by reason.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) refused: Option<BTreeMap<String, u64>>,
+    /// Games played again, by what came of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) audits: Option<BTreeMap<String, u64>>,
+    /// Batches of accepted games that no checkpoint holds yet.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) outbox: Option<u64>,
+    /// When the trainer reported last.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) reported_at: Option<Option<u64>>,
     #[serde(flatten)]
     training: TrainingJson,
     /// The gate in progress.
@@ -125,6 +134,9 @@ impl RunJson {
             gates: None,
             backlog: run.backlog,
             refused: None,
+            audits: None,
+            outbox: None,
+            reported_at: None,
             training: run.progress.clone().unwrap_or_default().into(),
             gate: run.gate.as_ref().map(GateJson::from),
             config: whole.then(|| run.config.clone()),
@@ -233,7 +245,7 @@ mod tests {
         assert_eq!(json["self_play"], numbers);
         assert_eq!(json["rollouts"]["accepted"], 20);
         assert_eq!((&json["phase"], &json["next_phase"]), (&1.into(), &500.into()));
-        for key in ["gates", "refused", "config"] {
+        for key in ["gates", "refused", "audits", "outbox", "reported_at", "config"] {
             assert!(json.get(key).is_none(), "{key} is not known");
         }
     }

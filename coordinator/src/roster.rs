@@ -27,6 +27,11 @@ pub(crate) struct Roster {
 #[derive(Debug, Default)]
 struct Worker {
     seen: Millis,
+    /// Build of its program, such as `0.1.0`.
+    engine: String,
+    accepted: u64,
+    refused: u64,
+    pulse: Pulse,
     /// How fast one of its threads plays, by kind of work and phase: another phase may measure luck, or not any more.
     pace: HashMap<(Work, u32), Pace>,
 }
@@ -36,6 +41,56 @@ struct Pace {
     games_per_second: f64,
     /// Size of the last lease it was measured on.
     games: f64,
+}
+
+/// How many games a second come in, counted over stretches of some seconds.
+#[derive(Clone, Copy, Debug, Default)]
+struct Pulse {
+    since: Millis,
+    games: u64,
+    /// Of the last whole stretch.
+    rate: f64,
+}
+
+/// Length of a stretch.
+const STRETCH: Millis = 10_000;
+
+impl Pulse {
+    fn beat(&mut self, games: u64, now: Millis) {
+        if self.since == 0 {
+            self.since = now;
+        }
+        self.games += games;
+        let passed = now.saturating_sub(self.since);
+        if passed >= STRETCH {
+            self.rate = self.games as f64 * 1000.0 / passed as f64;
+            (self.since, self.games) = (now, 0);
+        }
+    }
+
+    fn rate(&self, now: Millis) -> f64 {
+        let passed = now.saturating_sub(self.since);
+        match passed {
+            // Nothing has come for a long while, or a first stretch is under way.
+            _ if passed > 3 * STRETCH || (self.rate == 0.0 && passed > 1000) => {
+                self.games as f64 * 1000.0 / passed as f64
+            }
+            _ => self.rate,
+        }
+    }
+}
+
+/// What people see of a worker.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Seen<'r> {
+    pub name: &'r str,
+    pub engine: &'r str,
+    pub at: Millis,
+    /// Games accepted and refused since the coordinator started or it was forgotten.
+    pub accepted: u64,
+    pub refused: u64,
+    /// Games a second.
+    pub rate: f64,
 }
 
 /// How much to hand out.
@@ -53,6 +108,36 @@ impl Roster {
             self.workers.retain(|_, worker| worker.seen + FORGOTTEN > now);
         }
         self.workers.entry(name.to_owned()).or_default().seen = now;
+    }
+
+    /// Notes the build of a worker's program.
+    pub(crate) fn introduce(&mut self, name: &str, engine: &str) {
+        const LONGEST: usize = 40;
+        if let Some(worker) = self.workers.get_mut(name).filter(|worker| worker.engine != engine) {
+            worker.engine = engine.chars().filter(|c| !c.is_control()).take(LONGEST).collect();
+        }
+    }
+
+    /// Notes what became of games that a worker handed in.
+    pub(crate) fn handed_in(&mut self, name: &str, accepted: u64, refused: u64, now: Millis) {
+        let Some(worker) = self.workers.get_mut(name) else { return };
+        worker.accepted += accepted;
+        worker.refused += refused;
+        worker.pulse.beat(accepted, now);
+    }
+
+    /// The workers that were here lately, by name.
+    pub(crate) fn look(&self, now: Millis) -> Vec<Seen<'_>> {
+        let here = self.here(now).into_keys().filter_map(|name| self.workers.get_key_value(name));
+        let seen = here.map(|(name, worker)| Seen {
+            name,
+            engine: &worker.engine,
+            at: worker.seen,
+            accepted: worker.accepted,
+            refused: worker.refused,
+            rate: worker.pulse.rate(now),
+        });
+        seen.collect()
     }
 
     /// How many workers were here lately.
@@ -151,6 +236,21 @@ mod tests {
             assert!(portion.games % 2 == 0 && (2..=1000).contains(&portion.games), "{claimed}: {portion:?}");
             assert!(portion.seconds > 0.0 && portion.seconds <= 60.0, "{claimed}: {portion:?}");
         }
+    }
+
+    #[test]
+    fn the_rate_of_a_worker_is_that_of_the_last_stretch_and_fades_when_nothing_comes() {
+        let mut roster = Roster::default();
+        roster.greet("w", 1000);
+        roster.introduce("w", "0.1.0");
+        for second in 1..=20 {
+            roster.greet("w", second * 1000);
+            roster.handed_in("w", 50, 1, second * 1000);
+        }
+        let seen = roster.look(20_000)[0].clone();
+        assert_eq!((seen.engine, seen.accepted, seen.refused), ("0.1.0", 1000, 20));
+        assert!((seen.rate - 50.0).abs() < 6.0, "{}", seen.rate);
+        assert!(roster.look(70_000)[0].rate < 10.0);
     }
 
     #[test]

@@ -74,11 +74,16 @@ pub(crate) fn self_players(run: &Run) -> Option<Players> {
 
 /// Who plays the gate: the candidate in seat 0, its opponent in seat 1.
 pub(crate) fn gate_players(run: &Run, gate: &GateMatch) -> Option<Players> {
-    let opponent = match gate.opponent {
+    match_players(run, gate.candidate, gate.opponent)
+}
+
+/// The players of a match for promotion; opponent 0 is the baseline that stands in for a champion.
+pub(crate) fn match_players(run: &Run, candidate: u64, opponent: u64) -> Option<Players> {
+    let opponent = match opponent {
         0 => PlayerRef { who: Some(Who::Baseline(FIRST_OPPONENT.into())), plies: 0 },
         version => version_player(run, version)?,
     };
-    Some([version_player(run, gate.candidate)?, opponent])
+    Some([version_player(run, candidate)?, opponent])
 }
 
 fn version_player(run: &Run, version: u64) -> Option<PlayerRef> {

@@ -19,6 +19,7 @@ use crate::store::tokens::{Origin, Sample};
 use crate::store::write::{GateGame, Writer};
 use crate::tokens::{Caller, TokenId};
 use crate::turns::Work;
+use crate::watch::kept;
 use crate::{people, phases};
 
 /// Most games in one submission.
@@ -105,6 +106,8 @@ impl Shared {
             let work = Work::of(purpose.run, purpose.series.kind());
             state.roster.timed(holder, (work, purpose.series.phase), *games, now.saturating_sub(*since));
         }
+        let refused = checked.refused.len() as u64;
+        state.roster.handed_in(&request.worker, taken.accepted.into(), refused, now);
         drop(state);
         if taken.posted {
             self.outbox_bell.notify_one();
@@ -277,6 +280,9 @@ fn take(
         taken.sampled = remember(run, writer, caller.token(), sampler, purpose, checked.lease, &sorted)?;
     }
     if purpose.series.kind() != SeriesKind::Gate {
+        if let Some(game) = sorted.fresh.last() {
+            kept::keep(run, writer, &purpose.series, &purpose.block.players, game, now)?;
+        }
         taken.posted = post(run, writer, purpose, &sorted.fresh, now)?;
         phases::advance(run, writer, &mut book.next_series)?;
     } else if ended {

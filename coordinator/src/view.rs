@@ -7,10 +7,17 @@ use ludus_players::weight_file::Digest;
 use ludus_proto::v1::{SeriesKind, VersionInfo};
 use rusqlite::Connection;
 
-use crate::book::{Book, Run};
+use crate::book::{Book, Run, RunId};
 use crate::http::{Accounts, Overview, RunView, View, WorkerView};
 use crate::leases::Millis;
 use crate::state::State;
+use crate::watch::curves::Point;
+use crate::watch::disk::Disk;
+use crate::watch::kept::ListedGame;
+use crate::watch::leased::OpenLease;
+use crate::watch::strength::Strength;
+use crate::watch::trace::Trace;
+use crate::watch::viewing::{ViewedGame, ViewedPosition};
 use crate::{Coordinator, CoordinatorError, clock, status};
 
 impl View for Coordinator {
@@ -26,6 +33,7 @@ impl View for Coordinator {
         let workers = workers(&state, now);
         let runs = state.book().runs.values().rev().map(|run| {
             let ends = state.query(|connection| series_ends(connection, run.id))?;
+            let (outbox, reported_at) = state.query(|connection| outbox(connection, run.id))?;
             let accounts = |kind| accounts(&ends, |series| kind_of(run, series) == kind, leased(run, kind));
             Ok(RunView {
                 status: status::run(run, workers.len()),
@@ -35,6 +43,8 @@ impl View for Coordinator {
                 gates: accounts(SeriesKind::Gate),
                 refused: run.refusals.clone(),
                 audits: run.audits.clone(),
+                outbox,
+                reported_at,
             })
         });
         let runs = runs.collect::<Result<Vec<_>, CoordinatorError>>()?;
@@ -54,6 +64,65 @@ impl View for Coordinator {
     fn weights(&self, sha256: Digest) -> Result<Vec<u8>, CoordinatorError> {
         Coordinator::weights(self, sha256)
     }
+
+    fn learnable(&self) -> Vec<&'static str> {
+        let registry = &self.shared.options.registry;
+        let has_networks =
+            |game: &&'static str| registry.find(game).is_some_and(|arena| !arena.input_sets().is_empty());
+        registry.games().into_iter().filter(has_networks).collect()
+    }
+
+    fn curve(&self, run: &str, after: u64, most: u64) -> Result<Vec<Point>, CoordinatorError> {
+        self.shared.curve(run, after, most)
+    }
+
+    fn strength(&self, run: &str) -> Result<Strength, CoordinatorError> {
+        self.shared.strength(run)
+    }
+
+    fn gate_trace(&self, run: &str, candidate: u64) -> Result<Trace, CoordinatorError> {
+        self.shared.gate_trace(run, candidate)
+    }
+
+    fn leases(&self, run: &str) -> Result<Vec<OpenLease>, CoordinatorError> {
+        self.shared.open_leases(run, clock::now())
+    }
+
+    fn games(&self, run: &str, gate: Option<u64>) -> Result<Vec<ListedGame>, CoordinatorError> {
+        self.shared.listed_games(run, gate)
+    }
+
+    fn game(&self, run: &str, game: (u64, u64), judge: Option<u64>) -> Result<ViewedGame, CoordinatorError> {
+        self.shared.viewed_game(run, game, judge)
+    }
+
+    fn position(
+        &self,
+        run: &str,
+        judge: Option<u64>,
+        asked: (&str, &str),
+    ) -> Result<ViewedPosition, CoordinatorError> {
+        self.shared.viewed_position(run, judge, asked)
+    }
+
+    fn disk(&self) -> Disk {
+        self.shared.disk()
+    }
+
+    fn create_run(&self, config: &str, name: &str) -> Result<String, CoordinatorError> {
+        Coordinator::create_run(self, config, name)
+    }
+
+    fn stop_run(&self, run: &str) -> Result<(), CoordinatorError> {
+        Coordinator::stop_run(self, run)
+    }
+}
+
+/// Batches in the outbox of a run, and when its trainer reported last.
+fn outbox(connection: &Connection, run: RunId) -> rusqlite::Result<(u64, Option<u64>)> {
+    let sql = "SELECT (SELECT count(*) FROM outbox WHERE run = ?1),
+                      (SELECT at FROM reports WHERE run = ?1 ORDER BY id DESC LIMIT 1)";
+    connection.prepare_cached(sql)?.query_row([run], |row| Ok((row.get(0)?, row.get(1)?)))
 }
 
 /// The numbers of a series as the database has them.
@@ -112,11 +181,14 @@ fn accounts(ends: &[SeriesEnd], wanted: impl Fn(u64) -> bool, leased: u64) -> Ac
 
 fn workers(state: &State, now: Millis) -> Vec<WorkerView> {
     let leased = leased_by_worker(state.book(), now);
-    let here = state.roster.here(now);
-    let view = here.into_iter().map(|(name, seen)| WorkerView {
-        name: name.to_owned(),
-        idle_seconds: now.saturating_sub(seen) / 1000,
-        leased: leased.get(name).copied().unwrap_or_default(),
+    let view = state.roster.look(now).into_iter().map(|seen| WorkerView {
+        name: seen.name.to_owned(),
+        engine: seen.engine.to_owned(),
+        idle_seconds: now.saturating_sub(seen.at) / 1000,
+        games_per_second: seen.rate,
+        accepted: seen.accepted,
+        refused: seen.refused,
+        leased: leased.get(seen.name).copied().unwrap_or_default(),
     });
     view.collect()
 }

@@ -37,13 +37,13 @@ pub struct Interval {
 
 /// What the interval needs of the outcomes: how many there were and the sums of their first four powers.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Moments {
-    pub(super) count: f64,
+pub(crate) struct Moments {
+    pub(crate) count: f64,
     sums: [f64; 4],
 }
 
 impl Moments {
-    pub(super) fn take(&mut self, x: f64) {
+    pub(crate) fn take(&mut self, x: f64) {
         self.count += 1.0;
         for (sum, power) in self.sums.iter_mut().zip([x, x * x, x * x * x, x * x * x * x]) {
             *sum += power;
@@ -51,17 +51,17 @@ impl Moments {
     }
 
     /// Mean of the outcomes, 0 when there are none.
-    pub(super) fn mean(&self) -> f64 {
+    pub(crate) fn mean(&self) -> f64 {
         if self.count > 0.0 { self.sums[0] / self.count } else { 0.0 }
     }
 
     /// Variance of the outcomes (divided by their number), 0 when there are none.
-    pub(super) fn variance(&self) -> f64 {
+    pub(crate) fn variance(&self) -> f64 {
         if self.count > 0.0 { (self.sums[1] / self.count - self.mean().powi(2)).max(0.0) } else { 0.0 }
     }
 
     /// The same for the outcomes with their signs changed.
-    pub(super) fn mirrored(&self) -> Self {
+    pub(crate) fn mirrored(&self) -> Self {
         let [first, second, third, fourth] = self.sums;
         Moments { count: self.count, sums: [-first, second, -third, fourth] }
     }
@@ -80,7 +80,7 @@ impl Moments {
 
 /// The means that are not refuted, as a function of the moments.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct IntervalRule {
+pub(crate) struct IntervalRule {
     /// Probability that the interval ever misses.
     alpha: f64,
     /// Largest absolute outcome.
@@ -91,7 +91,7 @@ pub(super) struct IntervalRule {
 
 impl IntervalRule {
     /// The interval for outcomes within `bound`, tuned for up to `limit` of them.
-    pub(super) fn new(alpha: f64, bound: f64, limit: u64) -> Self {
+    pub(crate) fn new(alpha: f64, bound: f64, limit: u64) -> Self {
         // After n outcomes of spread s the best rate is sqrt(2 ln(2 / alpha) / n) / s; the grid starts where n is the
         // limit and s half the bound.
         let lowest_rate = (2.0 * (2.0 / alpha).ln() / limit as f64).sqrt().min(1.0) * 2.0 / bound;
@@ -99,12 +99,12 @@ impl IntervalRule {
     }
 
     /// Whether the outcomes refute every mean up to `m`.
-    pub(super) fn refutes_up_to(&self, moments: &Moments, m: f64) -> bool {
+    pub(crate) fn refutes_up_to(&self, moments: &Moments, m: f64) -> bool {
         self.log_money(moments, m) >= (2.0 / self.alpha).ln()
     }
 
     /// The means that are not refuted.
-    pub(super) fn interval(&self, moments: &Moments) -> Interval {
+    pub(crate) fn interval(&self, moments: &Moments) -> Interval {
         Interval { low: self.low_end(moments), high: -self.low_end(&moments.mirrored()) }
     }
 

@@ -25,5 +25,6 @@ mod simulation;
 pub use benchmark::{BenchmarkError, BenchmarkReport, ClassDifference, ClassLosses, compare_benchmark};
 pub use fold::{Gate, GateError, GateReport, Verdict, verify};
 pub use interval::Interval;
+pub(crate) use interval::{IntervalRule, Moments};
 pub use prefix::{PairOutcome, Prefix};
 pub use rule::{GateRule, RuleError};

@@ -11,7 +11,7 @@ use ludus_proto::v1::VersionInfo;
 
 use super::download::Which;
 use super::refusal::Refusal;
-use super::{Accounts, RunView, Shared, ask};
+use super::{Accounts, Overview, RunView, Shared, ask};
 use crate::CoordinatorError;
 use crate::json::{AccountsJson, RunJson, VersionJson};
 
@@ -52,16 +52,18 @@ pub(super) async fn run(
     State(view): State<Shared>,
     Path(name): Path<String>,
 ) -> Result<Json<RunJson>, Refusal> {
-    let run = ask(&view, move |view| {
-        let runs = view.overview()?.runs;
-        let known: Vec<String> = runs.iter().map(|run| run.status.run.clone()).collect();
-        runs.into_iter().find(|run| run.status.run == name).ok_or_else(|| CoordinatorError::NoRun {
-            name,
-            known: if known.is_empty() { "none yet".into() } else { known.join(", ") },
-        })
-    })
-    .await?;
+    let run = ask(&view, move |view| find_run(&mut view.overview()?, &name)).await?;
     Ok(Json(run_json(run, true)))
+}
+
+/// Takes the run of this name out of an overview.
+pub(super) fn find_run(overview: &mut Overview, name: &str) -> Result<RunView, CoordinatorError> {
+    let place = overview.runs.iter().position(|run| run.status.run == name);
+    place.map(|place| overview.runs.swap_remove(place)).ok_or_else(|| {
+        let known: Vec<&str> = overview.runs.iter().map(|run| run.status.run.as_str()).collect();
+        let known = if known.is_empty() { "none yet".into() } else { known.join(", ") };
+        CoordinatorError::NoRun { name: name.into(), known }
+    })
 }
 
 /// `GET /api/v1/runs/{run}/versions`: oldest first.
@@ -107,20 +109,23 @@ pub(super) async fn model_card(
 }
 
 /// A run with everything there is to know of it.
-fn run_json(run: RunView, with_config: bool) -> RunJson {
-    let RunView { status, gate, self_play, rollouts, gates, refused, audits: _ } = run;
+pub(super) fn run_json(run: RunView, with_config: bool) -> RunJson {
+    let RunView { status, gate, self_play, rollouts, gates, refused, audits, outbox, reported_at } = run;
     let mut json = RunJson::new(&status, with_config);
     json.self_play = self_play.into();
     json.rollouts = rollouts.into();
     json.gates = Some(gates.into());
     json.refused = Some(refused);
+    json.audits = Some(audits);
+    json.outbox = Some(outbox);
+    json.reported_at = Some(reported_at);
     if let Some(running) = &mut json.gate {
         running.report = gate;
     }
     json
 }
 
-fn version_json(run: &str, version: &VersionInfo) -> VersionJson {
+pub(super) fn version_json(run: &str, version: &VersionInfo) -> VersionJson {
     let weights = Some(format!("/api/v1/runs/{run}/versions/{}/weights", version.version));
     let mut json = VersionJson::from(version);
     json.weights = weights;

@@ -1,4 +1,4 @@
-//! `/metrics`: the coordinator's state in OpenMetrics text, made anew for every scrape.
+//! `/metrics`: the coordinator's state, made anew for every scrape.
 //!
 //! Everything here is a count the coordinator keeps on disk or a number derived from it, so counters go on after a
 //! restart. The accounting invariant can be checked from outside, for each run and kind of series:
@@ -6,21 +6,14 @@
 //! short `ludus_games_unaccounted = 0`.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::AtomicU64;
-
-use prometheus_client::metrics::counter::Counter;
-use prometheus_client::metrics::family::Family;
-use prometheus_client::metrics::gauge::Gauge;
-use prometheus_client::registry::Registry;
 
 use super::{Accounts, RunView, View};
-use crate::CoordinatorError;
-
-/// The content type of the text.
-pub(super) const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+use crate::exposition::{Exposition, Labels};
+use crate::watch::disk::Disk;
+use crate::{CoordinatorError, clock};
 
 /// Labels and a value.
-type Sample<T> = (Vec<(&'static str, String)>, T);
+type Sample<T> = (Labels, T);
 
 /// The text.
 pub(super) fn text(view: &dyn View) -> Result<String, CoordinatorError> {
@@ -45,6 +38,17 @@ pub(super) fn text(view: &dyn View) -> Result<String, CoordinatorError> {
     }
     for (standing, count) in &overview.tokens {
         scrape.tokens.push((vec![("state", standing.clone())], *count as f64));
+    }
+    let rate = overview.workers.iter().map(|worker| worker.games_per_second).sum();
+    scrape.rate.push((vec![], rate));
+    let Disk { free, size, database, weights } = view.disk();
+    // A system that does not say how large its disk is says nothing of the room on it.
+    if size > 0 {
+        scrape.disk_free.push((vec![], free as f64));
+        scrape.disk_size.push((vec![], size as f64));
+    }
+    for (what, bytes) in [("database", database), ("weights", weights)] {
+        scrape.disk_used.push((vec![("what", what.to_owned())], bytes as f64));
     }
     scrape.workers.push((vec![], overview.workers.len() as f64));
     scrape.ready.push((vec![], f64::from(u8::from(view.ready().is_ok()))));
@@ -87,6 +91,14 @@ struct Scrape {
     gate_llr: Vec<Sample<f64>>,
     workers: Vec<Sample<f64>>,
     ready: Vec<Sample<f64>>,
+    outbox: Vec<Sample<f64>>,
+    checkpoint_age: Vec<Sample<f64>>,
+    behind: Vec<Sample<f64>>,
+    gate_progress: Vec<Sample<f64>>,
+    rate: Vec<Sample<f64>>,
+    disk_free: Vec<Sample<f64>>,
+    disk_size: Vec<Sample<f64>>,
+    disk_used: Vec<Sample<f64>>,
 }
 
 impl Scrape {
@@ -132,7 +144,19 @@ impl Scrape {
                 self.gate_e_value.push((with("evidence", for_what), e_value));
             }
         }
+        self.outbox.push((label(), run.outbox as f64));
+        if let Some(at) = run.reported_at {
+            let age = (clock::now() / 1000).saturating_sub(at);
+            self.checkpoint_age.push((label(), age as f64));
+        }
+        self.behind.push((label(), status.latest_version.saturating_sub(status.champion) as f64));
         if let Some(report) = &run.gate {
+            let progress = |e: f64, needed: f64| (e.ln() / needed.ln()).clamp(0.0, 1.0);
+            let better = progress(report.e_better, report.e_promote);
+            let worse = progress(report.e_worse, report.e_reject);
+            for (for_what, progress) in [("better", better), ("worse", worse)] {
+                self.gate_progress.push((with("evidence", for_what), progress));
+            }
             self.gate_llr.push((label(), report.llr));
         }
     }
@@ -151,77 +175,46 @@ impl Scrape {
     }
 
     fn write(self) -> String {
-        let mut registry = Registry::with_prefix("ludus");
-        let r = &mut registry;
-        counter(r, "games_issued", "Games handed out, each counted once", self.issued);
-        counter(r, "games_accepted", "Games taken from workers", self.accepted);
-        gauge(r, "games_leased", "Games handed out and neither taken nor void", self.leased);
-        counter(r, "games_void", "Games that will never count", self.void);
-        gauge(
-            r,
-            "games_unaccounted",
-            "issued - accepted - leased - void: a fault if not 0",
-            self.unaccounted,
-        );
-        counter(r, "games_refused", "Submitted games that were refused", self.refused);
-        counter(r, "games_audited", "Games played again, by what came of it", self.audits);
-        counter(r, "requests_refused", "Requests without an answer since the start", self.refused_requests);
-        gauge(r, "tokens", "Tokens by how they stand", self.tokens);
-        counter(r, "games_trained", "Games trained on, each once", self.trained);
-        counter(r, "games_expired", "Games dropped before training for their age", self.expired);
-        counter(r, "positions_trained", "Positions trained on", self.positions);
-        counter(r, "training_steps", "Steps of the optimiser", self.steps);
-        counter(r, "training_steps_skipped", "Steps skipped for a loss that was not finite", self.skipped);
-        gauge(r, "games_backlog", "Accepted games not yet trained on", self.backlog);
-        gauge(r, "training_loss", "Mean loss of the last report", self.loss);
-        gauge(r, "run_active", "1 while the run goes on", self.active);
-        gauge(r, "run_phase", "Index of the phase that holds", self.phase);
-        gauge(r, "latest_version", "Newest version, 0 for none", self.latest);
-        gauge(r, "champion_version", "Newest promoted version, 0 for none", self.champion);
-        gauge(r, "versions", "Versions by state", self.versions);
-        gauge(r, "gate_candidate", "Version at the gate", self.gate_candidate);
-        gauge(r, "gate_pairs", "Pairs read by the gate", self.gate_pairs);
-        gauge(r, "gate_pairs_limit", "Pairs after which the gate ends", self.gate_limit);
-        gauge(r, "gate_ppg", "Points per game of the candidate and its interval", self.gate_ppg);
-        gauge(r, "gate_e_value", "Evidence that the candidate is better or worse", self.gate_e_value);
-        gauge(r, "gate_llr", "GSPRT log-likelihood ratio, for comparison", self.gate_llr);
-        gauge(r, "workers", "Workers seen lately", self.workers);
-        gauge(r, "ready", "1 while work can be handed out and taken", self.ready);
-        gauge(
-            r,
-            "build_info",
-            "The program",
-            vec![(vec![("version", env!("CARGO_PKG_VERSION").to_owned())], 1.0)],
-        );
-        let mut text = String::new();
-        // Writing to a string cannot fail.
-        let _ = prometheus_client::encoding::text::encode(&mut text, &registry);
-        text
+        let mut text = Exposition::new();
+        text.counter("ludus_games_issued_total", "Games handed out, each counted once", self.issued);
+        text.counter("ludus_games_accepted_total", "Games taken from workers", self.accepted);
+        text.gauge("ludus_games_leased", "Games handed out and neither taken nor void", self.leased);
+        text.counter("ludus_games_void_total", "Games that will never count", self.void);
+        text.gauge("ludus_games_unaccounted", "issued - accepted - leased - void: a fault if not 0", self.unaccounted);
+        text.counter("ludus_games_refused_total", "Submitted games that were refused", self.refused);
+        text.counter("ludus_games_audited_total", "Games played again, by what came of it", self.audits);
+        text.counter("ludus_requests_refused_total", "Requests without an answer since the start", self.refused_requests);
+        text.gauge("ludus_tokens", "Tokens by how they stand", self.tokens);
+        text.counter("ludus_games_trained_total", "Games trained on, each once", self.trained);
+        text.counter("ludus_games_expired_total", "Games dropped before training for their age", self.expired);
+        text.counter("ludus_positions_trained_total", "Positions trained on", self.positions);
+        text.counter("ludus_training_steps_total", "Steps of the optimiser", self.steps);
+        text.counter("ludus_training_steps_skipped_total", "Steps skipped for a loss that was not finite", self.skipped);
+        text.gauge("ludus_games_backlog", "Accepted games not yet trained on", self.backlog);
+        text.gauge("ludus_training_loss", "Mean loss of the last report", self.loss);
+        text.gauge("ludus_run_active", "1 while the run goes on", self.active);
+        text.gauge("ludus_run_phase", "Index of the phase that holds", self.phase);
+        text.gauge("ludus_latest_version", "Newest version, 0 for none", self.latest);
+        text.gauge("ludus_champion_version", "Newest promoted version, 0 for none", self.champion);
+        text.gauge("ludus_versions", "Versions by state", self.versions);
+        text.gauge("ludus_gate_candidate", "Version at the gate", self.gate_candidate);
+        text.gauge("ludus_gate_pairs", "Pairs read by the gate", self.gate_pairs);
+        text.gauge("ludus_gate_pairs_limit", "Pairs after which the gate ends", self.gate_limit);
+        text.gauge("ludus_gate_ppg", "Points per game of the candidate and its interval", self.gate_ppg);
+        text.gauge("ludus_gate_e_value", "Evidence that the candidate is better or worse", self.gate_e_value);
+        text.gauge("ludus_gate_llr", "GSPRT log-likelihood ratio, for comparison", self.gate_llr);
+        text.gauge("ludus_workers", "Workers seen lately", self.workers);
+        text.gauge("ludus_ready", "1 while work can be handed out and taken", self.ready);
+        text.gauge("ludus_outbox_batches", "Batches of accepted games that no checkpoint holds yet", self.outbox);
+        text.gauge("ludus_checkpoint_age_seconds", "Time since the trainer's last durable report", self.checkpoint_age);
+        text.gauge("ludus_versions_behind", "Versions published after the champion", self.behind);
+        text.gauge("ludus_gate_progress", "Evidence on the way to its threshold: 1 decides", self.gate_progress);
+        text.gauge("ludus_worker_games_per_second", "Accepted games a second of all workers seen lately", self.rate);
+        text.gauge("ludus_disk_free_bytes", "Room left for the coordinator's folder", self.disk_free);
+        text.gauge("ludus_disk_size_bytes", "Size of its disk", self.disk_size);
+        text.gauge("ludus_disk_used_bytes", "What is ours on it", self.disk_used);
+        let program = vec![("version", env!("CARGO_PKG_VERSION").to_owned())];
+        text.gauge("ludus_build_info", "The program", [(program, 1.0)]);
+        text.finish()
     }
-}
-
-fn counter(registry: &mut Registry, name: &str, help: &str, samples: Vec<Sample<u64>>) {
-    let family = Family::<Vec<(&'static str, String)>, Counter>::default();
-    for (labels, value) in samples {
-        family.get_or_create(&escaped(labels)).inc_by(value);
-    }
-    registry.register(name, help, family);
-}
-
-fn gauge(registry: &mut Registry, name: &str, help: &str, samples: Vec<Sample<f64>>) {
-    let family = Family::<Vec<(&'static str, String)>, Gauge<f64, AtomicU64>>::default();
-    for (labels, value) in samples {
-        family.get_or_create(&escaped(labels)).set(value);
-    }
-    registry.register(name, help, family);
-}
-
-/// Label values as the text format wants them; the library writes them as they are.
-fn escaped(mut labels: Vec<(&'static str, String)>) -> Vec<(&'static str, String)> {
-    for (_, value) in &mut labels {
-        if value.contains(['\\', '"', '\n']) {
-            *value = value.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
-        }
-    }
-    labels
 }

@@ -1,25 +1,32 @@
-//! The HTTP side: what people, scripts and Prometheus read. It changes nothing.
+//! The HTTP side: what people, scripts and Prometheus read, and the few things a browser may ask for.
 //!
-//! In the order in which to read it: [`View`] (what it asks of the coordinator), `api` (JSON), `download` with `range`
-//! (weight files), `metrics` (Prometheus), `page` (the status page), `refusal` (errors as JSON).
+//! In the order in which to read it: [`View`] (what it asks of the coordinator), `api` (runs and versions as JSON),
+//! `watching` (curves, gates, games, positions), `events` (the same as it happens), `actions` (create and stop runs),
+//! `download` with `range` (weight files), `metrics` (Prometheus), `assets` (the dashboard, whose files are in web/),
+//! `refusal` (errors as JSON). `openapi.json` describes the API; a test holds every answer against it.
 
+mod actions;
 mod api;
+mod assets;
 mod download;
+mod events;
 mod metrics;
-mod page;
 mod range;
 mod refusal;
 #[cfg(test)]
 mod tests;
 mod view;
+mod watching;
 
 use std::sync::Arc;
 
 use axum::Router;
-use axum::extract::State;
+use axum::extract::{FromRef, State};
 use axum::http::{StatusCode, header};
-use axum::response::{Html, IntoResponse, Response};
-use axum::routing::get;
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
 
 pub(crate) use view::{Accounts, Overview, RunView, View, WorkerView};
 
@@ -29,23 +36,65 @@ use refusal::Refusal;
 /// The coordinator as the handlers hold it.
 type Shared = Arc<dyn View>;
 
-/// Everything served over HTTP, gRPC apart.
-pub(crate) fn router(view: Arc<dyn View>) -> Router {
-    Router::new()
-        .route("/", get(status_page))
-        .route("/style.css", get(|| async { asset("text/css; charset=utf-8", include_str!("style.css")) }))
-        .route("/favicon.svg", get(|| async { asset("image/svg+xml", include_str!("favicon.svg")) }))
+/// Browsers that are told what happens at once, at most.
+const MOST_LISTENERS: usize = 64;
+/// Games and positions that are analysed at once, at most: each takes a core for a moment.
+const MOST_ANALYSES: usize = 2;
+
+/// What all handlers share.
+#[derive(Clone)]
+struct Site {
+    view: Shared,
+    /// Ends what would otherwise never end.
+    stop: CancellationToken,
+    listeners: Arc<Semaphore>,
+    analyses: Arc<Semaphore>,
+}
+
+impl FromRef<Site> for Shared {
+    fn from_ref(site: &Site) -> Shared {
+        site.view.clone()
+    }
+}
+
+/// Everything served over HTTP, gRPC apart, until `stop`.
+pub(crate) fn router(view: Arc<dyn View>, stop: CancellationToken) -> Router {
+    let site = Site {
+        view,
+        stop,
+        listeners: Arc::new(Semaphore::new(MOST_LISTENERS)),
+        analyses: Arc::new(Semaphore::new(MOST_ANALYSES)),
+    };
+    let mut router = Router::new()
         .route("/healthz", get(|| async { "ok\n" }))
         .route("/readyz", get(ready))
         .route("/metrics", get(metrics_text))
-        .route("/api/v1/runs", get(api::runs))
+        .route("/api/openapi.json", get(assets::openapi))
+        .route("/api/v1/server", get(watching::server))
+        .route("/api/v1/workers", get(watching::workers))
+        .route("/api/v1/runs", get(api::runs).post(actions::create_run))
         .route("/api/v1/runs/{run}", get(api::run))
+        .route("/api/v1/runs/{run}/stop", post(actions::stop_run))
+        .route("/api/v1/runs/{run}/events", get(events::listen))
+        .route("/api/v1/runs/{run}/curve", get(watching::curve))
+        .route("/api/v1/runs/{run}/strength", get(watching::strength))
+        .route("/api/v1/runs/{run}/leases", get(watching::leases))
+        .route("/api/v1/runs/{run}/gates/{candidate}", get(watching::gate))
+        .route("/api/v1/runs/{run}/games", get(watching::games))
+        .route("/api/v1/runs/{run}/games/{series}/{number}", get(watching::game))
+        .route("/api/v1/runs/{run}/position", get(watching::position))
         .route("/api/v1/runs/{run}/versions", get(api::versions))
         .route("/api/v1/runs/{run}/versions/{version}", get(api::model_card))
         .route("/api/v1/runs/{run}/versions/{version}/weights", get(download::get).head(download::head))
+        .route("/assets/{file}", get(assets::file))
+        .route("/favicon.svg", get(assets::icon));
+    for page in assets::PAGES {
+        router = router.route(page, get(assets::page));
+    }
+    router
         .method_not_allowed_fallback(|| async { Refusal::method() })
         .fallback(|| async { Refusal::path() })
-        .with_state(view)
+        .with_state(site)
 }
 
 /// An answer that is an error, for what is turned away before it gets here.
@@ -65,20 +114,6 @@ async fn ask<T: Send + 'static>(
     }
 }
 
-async fn status_page(State(view): State<Shared>) -> Result<Response, Refusal> {
-    let page = ask(&view, |view| page::page(view, now())).await?;
-    // Nothing on the page comes from elsewhere, and nothing on it runs.
-    let policy = "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; \
-                  frame-ancestors 'none'";
-    let headers = [
-        (header::CONTENT_SECURITY_POLICY, policy),
-        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
-        (header::REFERRER_POLICY, "no-referrer"),
-        (header::CACHE_CONTROL, "no-store"),
-    ];
-    Ok((headers, Html(page)).into_response())
-}
-
 async fn ready(State(view): State<Shared>) -> Result<Response, Refusal> {
     let ready = ask(&view, |view| Ok(view.ready())).await?;
     Ok(match ready {
@@ -89,14 +124,5 @@ async fn ready(State(view): State<Shared>) -> Result<Response, Refusal> {
 
 async fn metrics_text(State(view): State<Shared>) -> Result<Response, Refusal> {
     let text = ask(&view, metrics::text).await?;
-    Ok(([(header::CONTENT_TYPE, metrics::CONTENT_TYPE)], text).into_response())
-}
-
-fn asset(kind: &'static str, text: &'static str) -> Response {
-    ([(header::CONTENT_TYPE, kind), (header::CACHE_CONTROL, "max-age=300")], text).into_response()
-}
-
-/// Seconds since 1970.
-fn now() -> u64 {
-    std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |since| since.as_secs())
+    Ok(([(header::CONTENT_TYPE, crate::exposition::CONTENT_TYPE)], text).into_response())
 }

@@ -25,12 +25,12 @@ impl Refusal {
 
     /// A path nobody serves.
     pub(super) fn path() -> Self {
-        Refusal::missing("there is nothing here; the status page is at /, the API at /api/v1/runs")
+        Refusal::missing("there is nothing here; the dashboard is at /, the API at /api/v1/runs, described at /api")
     }
 
     /// A method no path has.
     pub(super) fn method() -> Self {
-        Refusal::new(StatusCode::METHOD_NOT_ALLOWED, "everything here is for reading: use GET or HEAD")
+        Refusal::new(StatusCode::METHOD_NOT_ALLOWED, "this is for reading: use GET or HEAD")
     }
 
     /// A look at the coordinator that broke off.
@@ -42,7 +42,16 @@ impl Refusal {
 impl From<CoordinatorError> for Refusal {
     fn from(error: CoordinatorError) -> Self {
         let status = match &error {
-            CoordinatorError::NoRun { .. } | CoordinatorError::WhichRun { .. } => StatusCode::NOT_FOUND,
+            CoordinatorError::NoRun { .. }
+            | CoordinatorError::WhichRun { .. }
+            | CoordinatorError::NoVersion { .. }
+            | CoordinatorError::NoGame { .. } => StatusCode::NOT_FOUND,
+            CoordinatorError::Request(_)
+            | CoordinatorError::Config(_)
+            | CoordinatorError::Settings(_)
+            | CoordinatorError::Benchmark { .. }
+            | CoordinatorError::RunName { .. } => StatusCode::BAD_REQUEST,
+            CoordinatorError::RunExists { .. } => StatusCode::CONFLICT,
             _ => StatusCode::INTERNAL_SERVER_ERROR,
         };
         Refusal::new(status, error.to_string())

@@ -1,163 +1,22 @@
 //! The router, driven request by request against a scripted coordinator.
 
-use std::collections::BTreeMap;
+mod openapi;
+mod scripted;
+
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::Ordering;
 
 use axum::body::{Body, Bytes, to_bytes};
-use axum::http::{HeaderMap, Method, Request, StatusCode, header};
-use ludus_players::weight_file::{Card, Digest, Shape, WeightFile};
-use ludus_proto::v1::{Accounting, ClassLoss, GateStatus, Progress, RunStatus, VersionInfo};
+use axum::http::{HeaderMap, Method, Request, Response, StatusCode, header};
+use ludus_players::weight_file::Digest;
 use serde_json::Value;
+use tokio_util::sync::CancellationToken;
 use tower::ServiceExt;
 
-use super::{Accounts, Overview, RunView, View, WorkerView, router};
-use crate::CoordinatorError;
-use crate::gate::{Gate, GateRule, PairOutcome};
+use scripted::Scripted;
 
-/// A coordinator with a run of three versions and an empty one.
-struct Scripted {
-    files: BTreeMap<Digest, Vec<u8>>,
-    versions: Vec<VersionInfo>,
-    broken: AtomicBool,
-    reads: AtomicUsize,
-}
-
-impl Scripted {
-    fn new() -> Arc<Self> {
-        let mut files = BTreeMap::new();
-        let mut versions = vec![];
-        let mut parent = vec![];
-        for (number, state) in [(1, "promoted"), (2, "rejected"), (3, "gating")] {
-            let card = Card {
-                game: "backgammon".into(),
-                revision: 1,
-                inputs: "tesauro-198".into(),
-                run: "bg".into(),
-                version: number,
-                parent: String::new(),
-                created_at: 1000 * number,
-                counters: BTreeMap::from([("games".into(), 500 * number)]),
-            };
-            let shape = Shape { class: "contact".into(), inputs: 6, hidden: 2, outputs: 5 };
-            let bytes = WeightFile::fresh(card, &[shape], number).unwrap().to_bytes().unwrap();
-            let sha256 = Digest::of(&bytes);
-            versions.push(VersionInfo {
-                version: number,
-                state: state.into(),
-                sha256: sha256.0.to_vec(),
-                parent: std::mem::replace(&mut parent, sha256.0.to_vec()),
-                size: bytes.len() as u64,
-                published_at: 1000 * number,
-                progress: Some(Progress {
-                    games: 500 * number,
-                    positions: 30_000 * number,
-                    ..Progress::default()
-                }),
-                gate: (number == 1).then(|| GateStatus {
-                    candidate: 1,
-                    pairs: 40,
-                    ppg: 1.25,
-                    verdict: "promoted".into(),
-                    ..GateStatus::default()
-                }),
-            });
-            files.insert(sha256, bytes);
-        }
-        Arc::new(Scripted { files, versions, broken: AtomicBool::new(false), reads: AtomicUsize::new(0) })
-    }
-
-    fn bytes(&self, number: usize) -> &[u8] {
-        &self.files[&self.digest(number)]
-    }
-
-    fn digest(&self, number: usize) -> Digest {
-        Digest(self.versions[number - 1].sha256.as_slice().try_into().unwrap())
-    }
-}
-
-impl View for Scripted {
-    fn ready(&self) -> Result<(), String> {
-        if self.broken.load(Ordering::Relaxed) { Err("the disk is <full>".into()) } else { Ok(()) }
-    }
-
-    fn overview(&self) -> Result<Overview, CoordinatorError> {
-        let rule = GateRule { alpha: 0.05, beta: 0.05, delta: 0.005, limit_pairs: 1000, bound: 3.0 };
-        let log = (0..10).map(|pair| PairOutcome { pair, points: if pair % 2 == 0 { 0.5 } else { 0.0 } });
-        let report = Gate::replay(rule, log).unwrap().report();
-        let status = RunStatus {
-            run: "bg".into(),
-            game: "backgammon".into(),
-            state: "active".into(),
-            created_at: 900,
-            issued: 2100,
-            accepted: 1780,
-            leased: 310,
-            void: 10,
-            progress: Some(Progress {
-                games: 1500,
-                positions: 90_000,
-                losses: vec![ClassLoss { class: "contact".into(), loss: 0.125, positions: 10 }],
-                ..Progress::default()
-            }),
-            latest_version: 3,
-            champion: 1,
-            gate: Some(GateStatus {
-                candidate: 3,
-                opponent: 1,
-                pairs: report.pairs,
-                limit: report.limit,
-                ppg: report.ppg,
-                ppg_low: report.interval.low,
-                ppg_high: report.interval.high,
-                e_better: report.e_better,
-                e_worse: report.e_worse,
-                verdict: report.verdict.as_str().into(),
-                reason: report.reason.clone(),
-            }),
-            workers: 1,
-            config: "game = \"backgammon\"\n".into(),
-            backlog: 200,
-            phase: 1,
-            next_phase: 5000,
-            rollouts: Some(Accounting { issued: 100, accepted: 80, leased: 20, void: 0 }),
-        };
-        let void = BTreeMap::from([("run-stopped".to_owned(), 10)]);
-        let run = RunView {
-            status,
-            gate: Some(report),
-            self_play: Accounts { issued: 2000, accepted: 1700, leased: 290, void },
-            rollouts: Accounts { issued: 100, accepted: 80, leased: 20, void: BTreeMap::new() },
-            gates: Accounts { issued: 100, accepted: 60, leased: 39, void: BTreeMap::new() },
-            refused: BTreeMap::from([("illegal-play".into(), 4)]),
-            audits: BTreeMap::from([("agreed".into(), 17)]),
-        };
-        let empty = RunStatus { run: "empty".into(), state: "stopped".into(), ..RunStatus::default() };
-        Ok(Overview {
-            runs: vec![run, RunView { status: empty, ..RunView::default() }],
-            workers: vec![WorkerView {
-                name: "<script>alert(1)</script>".into(),
-                idle_seconds: 3,
-                leased: 64,
-            }],
-            strays: BTreeMap::from([("unknown-lease".into(), 2)]),
-            refused_requests: BTreeMap::from([("no-token".into(), 3)]),
-            tokens: BTreeMap::from([("active".into(), 1)]),
-        })
-    }
-
-    fn versions(&self, run: &str) -> Result<Vec<VersionInfo>, CoordinatorError> {
-        match run {
-            "bg" => Ok(self.versions.clone()),
-            "empty" => Ok(vec![]),
-            _ => Err(CoordinatorError::NoRun { name: run.into(), known: "bg, empty".into() }),
-        }
-    }
-
-    fn weights(&self, sha256: Digest) -> Result<Vec<u8>, CoordinatorError> {
-        self.reads.fetch_add(1, Ordering::Relaxed);
-        self.files.get(&sha256).cloned().ok_or(CoordinatorError::NoWeights { sha256: sha256.to_string() })
-    }
+fn router(view: Arc<Scripted>) -> axum::Router {
+    super::router(view, CancellationToken::new())
 }
 
 struct Reply {
@@ -196,8 +55,11 @@ async fn send(
     for (name, value) in headers {
         request = request.header(name, *value);
     }
-    let reply = router(view.clone()).oneshot(request.body(Body::empty()).unwrap()).await.unwrap();
-    let (parts, body) = reply.into_parts();
+    reply(router(view.clone()).oneshot(request.body(Body::empty()).unwrap()).await.unwrap()).await
+}
+
+async fn reply(answer: Response<Body>) -> Reply {
+    let (parts, body) = answer.into_parts();
     Reply { status: parts.status, headers: parts.headers, body: to_bytes(body, usize::MAX).await.unwrap() }
 }
 
@@ -292,7 +154,7 @@ async fn what_does_not_exist_is_a_json_error_that_says_what_does() {
         assert_eq!(reply.status, status, "{path}");
         assert!(reply.error().contains(hint), "{path}: {}", reply.error());
     }
-    let posted = send(&view, Method::POST, "/api/v1/runs", &[]).await;
+    let posted = send(&view, Method::POST, "/api/v1/workers", &[]).await;
     assert_eq!(posted.status, StatusCode::METHOD_NOT_ALLOWED);
     assert!(posted.error().contains("GET"));
 }
@@ -367,65 +229,124 @@ async fn runs_show_their_accounting_their_training_and_their_gate() {
 }
 
 #[tokio::test]
-async fn metrics_carry_every_term_of_the_accounting_and_are_openmetrics() {
+async fn metrics_carry_every_term_of_the_accounting_and_what_alerts_need() {
     let view = Scripted::new();
     let reply = get(&view, "/metrics").await;
     assert_eq!(reply.status, StatusCode::OK);
-    assert!(reply.header(header::CONTENT_TYPE).starts_with("application/openmetrics-text"));
+    assert!(reply.header(header::CONTENT_TYPE).starts_with("text/plain; version=0.0.4"));
     let text = reply.text();
     for line in [
         "ludus_games_issued_total{run=\"bg\",kind=\"self-play\"} 2000",
         "ludus_games_accepted_total{run=\"bg\",kind=\"self-play\"} 1700",
-        "ludus_games_leased{run=\"bg\",kind=\"self-play\"} 290.0",
+        "ludus_games_leased{run=\"bg\",kind=\"self-play\"} 290",
         "ludus_games_void_total{run=\"bg\",kind=\"self-play\",reason=\"run-stopped\"} 10",
-        "ludus_games_unaccounted{run=\"bg\",kind=\"self-play\"} 0.0",
+        "ludus_games_unaccounted{run=\"bg\",kind=\"self-play\"} 0",
         "ludus_games_accepted_total{run=\"bg\",kind=\"rollout\"} 80",
-        "ludus_games_unaccounted{run=\"bg\",kind=\"gate\"} 1.0",
-        "ludus_run_phase{run=\"bg\"} 1.0",
+        "ludus_games_unaccounted{run=\"bg\",kind=\"gate\"} 1",
+        "ludus_run_phase{run=\"bg\"} 1",
         "ludus_games_refused_total{run=\"bg\",reason=\"illegal-play\"} 4",
         "ludus_games_refused_total{run=\"\",reason=\"unknown-lease\"} 2",
         "ludus_games_trained_total{run=\"bg\"} 1500",
-        "ludus_games_backlog{run=\"bg\"} 200.0",
-        "ludus_versions{run=\"bg\",state=\"promoted\"} 1.0",
-        "ludus_versions{run=\"empty\",state=\"published\"} 0.0",
-        "ludus_gate_pairs{run=\"bg\"} 10.0",
+        "ludus_games_backlog{run=\"bg\"} 200",
+        "ludus_versions{run=\"bg\",state=\"promoted\"} 1",
+        "ludus_versions{run=\"empty\",state=\"published\"} 0",
+        "ludus_gate_pairs{run=\"bg\"} 10",
         "ludus_gate_ppg{run=\"bg\",bound=\"mean\"} 0.25",
         "ludus_training_loss{run=\"bg\",class=\"contact\"} 0.125",
-        "ludus_ready{} 1.0",
+        "ludus_ready 1",
+        "ludus_outbox_batches{run=\"bg\"} 6",
+        "ludus_versions_behind{run=\"bg\"} 2",
+        "ludus_worker_games_per_second 12.34",
+        "ludus_disk_free_bytes 3221225472",
+        "ludus_disk_used_bytes{what=\"weights\"} 2000",
     ] {
         assert!(text.lines().any(|found| found == line), "{line} is missing from\n{text}");
     }
-    assert!(text.ends_with("# EOF\n"));
+    let name = |line: &str| line.split(['{', ' ']).next().unwrap_or_default().to_owned();
+    for line in text.lines().filter(|line| !line.starts_with('#')) {
+        assert!(text.contains(&format!("# HELP {} ", name(line))), "{line} has no help");
+    }
 }
 
 #[tokio::test]
-async fn the_status_page_shows_the_runs_and_lets_nothing_run_in_it() {
+async fn every_page_is_the_dashboard_which_loads_nothing_from_elsewhere_and_knows_its_files_again() {
     let view = Scripted::new();
-    let reply = get(&view, "/").await;
-    assert!(reply.header(header::CONTENT_TYPE).starts_with("text/html"));
-    assert!(reply.header(header::CONTENT_SECURITY_POLICY).starts_with("default-src 'none'"));
-    let page = reply.text();
-    assert!(!page.contains("<script"), "a worker's name is text");
-    for expected in [
-        "Gate: v3 against v1",
-        "href=\"/api/v1/runs/bg/versions/champion/weights\"",
-        "href=\"/api/v1/runs/bg/versions/2/weights\"",
-        "+1.2500",
-        "1 unaccounted for",
-        "<td>rollouts</td>",
-        "1, the next from 5\u{202f}000 games",
-        "&lt;script&gt;alert(1)&lt;/script&gt;",
-        "4 × illegal-play",
-        "None was published yet",
+    for page in ["/", "/api", "/runs/bg", "/runs/bg/position", "/runs/bg/versions/3", "/runs/bg/games/1/7"] {
+        let reply = get(&view, page).await;
+        assert!(reply.header(header::CONTENT_TYPE).starts_with("text/html"), "{page}");
+        assert!(reply.header(header::CONTENT_SECURITY_POLICY).starts_with("default-src 'none'; script-src 'self'"));
+        assert!(reply.text().contains("src=\"/assets/main.js\""));
+    }
+    let file = get(&view, "/assets/main.js").await;
+    assert_eq!(file.status, StatusCode::OK);
+    assert!(file.header(header::CONTENT_TYPE).starts_with("text/javascript"));
+    let known = [(header::IF_NONE_MATCH, file.header(header::ETAG))];
+    let again = send(&view, Method::GET, "/assets/main.js", &known).await;
+    assert_eq!((again.status, again.body.len()), (StatusCode::NOT_MODIFIED, 0));
+    assert_eq!(get(&view, "/assets/..%2f..%2fCargo.toml").await.status, StatusCode::NOT_FOUND);
+}
+
+/// Posts JSON, with an origin if a page asks.
+async fn post(view: &Arc<Scripted>, path: &str, body: &str, origin: Option<&str>) -> Reply {
+    let mut request = Request::builder().method(Method::POST).uri(path).header(header::HOST, "here:1");
+    request = request.header(header::CONTENT_TYPE, "application/json");
+    if let Some(origin) = origin {
+        request = request.header(header::ORIGIN, origin);
+    }
+    reply(router(view.clone()).oneshot(request.body(Body::from(body.to_owned())).unwrap()).await.unwrap()).await
+}
+
+#[tokio::test]
+async fn runs_are_created_and_stopped_by_pages_of_this_server_alone() {
+    let view = Scripted::new();
+    let wanted = r#"{"game": "backgammon", "name": "new", "preset": "quick", "limit_pairs": 500}"#;
+    for origin in ["http://evil.example", "null"] {
+        let refused = post(&view, "/api/v1/runs", wanted, Some(origin)).await;
+        assert_eq!(refused.status, StatusCode::FORBIDDEN);
+    }
+    for (body, hint) in [
+        ("{}", "game"),
+        (r#"{"game": "backgammon", "colour": "red"}"#, "colour"),
+        (r#"{"game": "backgammon", "preset": "huge"}"#, "standard, quick, large"),
+        (r#"{"game": "backgammon", "preset": "quick", "config": "seed = 2"}"#, "name no preset"),
     ] {
-        assert!(page.contains(expected), "{expected} is missing from\n{page}");
+        let refused = post(&view, "/api/v1/runs", body, None).await;
+        assert!(refused.status.is_client_error() && refused.error().contains(hint), "{}", refused.error());
     }
-    for asset in ["/style.css", "/favicon.svg"] {
-        assert!(page.contains(&format!("\"{asset}\"")));
-        assert_eq!(get(&view, asset).await.status, StatusCode::OK);
+    assert!(view.actions.lock().unwrap().is_empty());
+    let created = post(&view, "/api/v1/runs", wanted, Some("http://here:1")).await;
+    assert_eq!((created.status, created.json()), (StatusCode::CREATED, serde_json::json!({"run": "new"})));
+    let stopped = post(&view, "/api/v1/runs/bg/stop", "{}", None).await;
+    assert_eq!(stopped.json(), serde_json::json!({"run": "bg"}));
+    assert_eq!(post(&view, "/api/v1/runs/nope/stop", "{}", None).await.status, StatusCode::NOT_FOUND);
+    let actions = view.actions.lock().unwrap().clone();
+    assert!(actions[0].starts_with("create new: game = \"backgammon\"\n[network]"), "{actions:?}");
+    assert!(actions[0].contains("limit_pairs = 500"));
+    assert_eq!(actions[1..], ["stop bg"]);
+}
+
+#[tokio::test]
+async fn a_browser_hears_everything_first_and_after_a_break_only_the_points_it_lacks() {
+    use tokio_stream::StreamExt;
+    let view = Scripted::new();
+    for (last, points) in [(None, "[{\"id\":1"), (Some("2"), "[{\"id\":3")] {
+        let mut request = Request::builder().uri("/api/v1/runs/bg/events");
+        if let Some(last) = last {
+            request = request.header("last-event-id", last);
+        }
+        let answer = router(view.clone()).oneshot(request.body(Body::empty()).unwrap()).await.unwrap();
+        assert_eq!(answer.headers()[header::CONTENT_TYPE], "text/event-stream");
+        let mut stream = answer.into_body().into_data_stream();
+        let mut text = String::new();
+        while !text.contains("event: points") || !text.ends_with("\n\n") {
+            text += std::str::from_utf8(&stream.next().await.unwrap().unwrap()).unwrap();
+        }
+        for topic in ["run", "versions", "strength", "workers", "server"] {
+            assert!(text.contains(&format!("event: {topic}\n")), "{topic} is missing from {text}");
+        }
+        assert!(text.contains(&format!("data: {points}")) && text.contains("id: 3\n"), "{text}");
     }
-    view.broken.store(true, Ordering::Relaxed);
-    assert!(get(&view, "/").await.text().contains("Not ready: the disk is &lt;full&gt;"));
+    assert_eq!(get(&view, "/api/v1/runs/nope/events").await.status, StatusCode::NOT_FOUND);
 }
 
 #[tokio::test]

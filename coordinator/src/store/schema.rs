@@ -7,7 +7,7 @@ pub(super) const APPLICATION_ID: i64 = 0x4C55_4463;
 
 /// Each makes the format after it: `MIGRATIONS[0]` turns an empty file into format 1. Never change one that was
 /// released; add another.
-pub(super) const MIGRATIONS: &[&str] = &[FORMAT_1, FORMAT_2];
+pub(super) const MIGRATIONS: &[&str] = &[FORMAT_1, FORMAT_2, FORMAT_3];
 
 /// The newest format this program knows.
 pub(super) const FORMAT: i64 = MIGRATIONS.len() as i64;
@@ -177,6 +177,48 @@ CREATE TABLE audit_results (
     result TEXT NOT NULL,
     count INTEGER NOT NULL,
     PRIMARY KEY (run, result)
+) STRICT, WITHOUT ROWID;
+";
+
+const FORMAT_3: &str = "
+-- Games that are kept to be looked at.
+CREATE TABLE kept_games (
+    series INTEGER NOT NULL,
+    number INTEGER NOT NULL,
+    run INTEGER NOT NULL,
+    kind TEXT NOT NULL,                 -- self-play or rollout
+    seat0 BLOB NOT NULL,                -- ludus.v1.PlayerRef
+    seat1 BLOB NOT NULL,
+    record BLOB NOT NULL,               -- ludus.v1.GameRecord without luck and labels
+    version INTEGER NOT NULL,           -- that played it
+    at INTEGER NOT NULL,
+    stays INTEGER NOT NULL,             -- the first of its version
+    PRIMARY KEY (series, number)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX kept_games_by_run ON kept_games (run, stays, at);
+CREATE INDEX kept_games_by_version ON kept_games (run, version);
+
+-- Error rates of versions on the run's benchmark, in millipoints a decision.
+CREATE TABLE scores (
+    run INTEGER NOT NULL REFERENCES runs,
+    version INTEGER NOT NULL,
+    class TEXT NOT NULL,
+    decisions INTEGER NOT NULL,
+    er REAL NOT NULL,
+    se REAL,
+    PRIMARY KEY (run, version, class)
+) STRICT, WITHOUT ROWID;
+
+-- Promoted versions against opponents that stay the same: for the strength curve, and for nothing else.
+CREATE TABLE meetings (
+    run INTEGER NOT NULL REFERENCES runs,
+    version INTEGER NOT NULL,
+    opponent TEXT NOT NULL,             -- a baseline, or v3
+    pairs INTEGER NOT NULL,
+    ppg REAL NOT NULL,
+    low REAL NOT NULL,                  -- anytime-valid interval at 0.95
+    high REAL NOT NULL,
+    PRIMARY KEY (run, version, opponent)
 ) STRICT, WITHOUT ROWID;
 ";
 

@@ -45,7 +45,7 @@ impl<'t> Writer<'t> {
         Writer(transaction)
     }
 
-    pub(super) fn connection(&self) -> &Connection {
+    pub(crate) fn connection(&self) -> &Connection {
         self.0
     }
 

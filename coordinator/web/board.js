@@ -1,0 +1,25 @@
+// A board for each game. Each module draws a position: { seat, position, roll, play } seen from seat 0, who sits below.
+
+import * as backgammon from "./board-backgammon.js";
+import * as draughts from "./board-draughts.js";
+import * as othello from "./board-othello.js";
+import { h } from "./dom.js";
+
+const BOARDS = { backgammon, othello, "italian-draughts": draughts, italian_draughts: draughts };
+
+/**
+ * The board of a position. `seat` acts and the position is seen by it; `roll` and `play` are shown when they are given.
+ * A game without a board shows the position as text.
+ */
+export function board(rules, what) {
+  const drawer = BOARDS[rules];
+  if (!drawer) return h("pre", what.position);
+  try {
+    return drawer.draw(what);
+  } catch {
+    return h("pre", what.position);
+  }
+}
+
+/** What the seats are called. */
+export const sides = (rules) => BOARDS[rules]?.SIDES ?? ["first", "second"];
