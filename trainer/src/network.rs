@@ -51,8 +51,13 @@ impl Network {
 
     /// The weights as a weight file holds them.
     pub fn weights(&self) -> ClassWeights {
+        self.weights_of(&self.parameters)
+    }
+
+    /// The same of other parameters of such a network, as many and in the same order.
+    pub fn weights_of(&self, parameters: &[f32]) -> ClassWeights {
         let Shape { class, inputs, hidden, outputs } = self.shape.clone();
-        let parameters = to_file_order(&self.shape, &self.parameters);
+        let parameters = to_file_order(&self.shape, parameters);
         let [hidden_weight, hidden_bias, output_weight, output_bias] =
             parts(&self.shape).map(|range| parameters[range].to_vec());
         ClassWeights {
@@ -217,8 +222,11 @@ fn reordered(values: &[f32], matrix: Range<usize>, columns: usize) -> Vec<f32> {
 
 /// The transpose of a row-major matrix with so many columns.
 fn transposed(matrix: &[f32], columns: usize) -> Vec<f32> {
-    let rows = matrix.len() / columns.max(1);
-    (0..columns).flat_map(|column| (0..rows).map(move |row| matrix[row * columns + column])).collect()
+    let mut rows = Vec::with_capacity(matrix.len());
+    for column in 0..columns.min(matrix.len()) {
+        rows.extend(matrix[column..].iter().step_by(columns));
+    }
+    rows
 }
 
 /// Where the hidden weights, hidden biases, output weights and output biases lie in the parameters.

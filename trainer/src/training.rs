@@ -66,7 +66,7 @@ pub struct Session<'a> {
     pub coordination: &'a mut dyn Coordination,
     /// The games.
     pub stream: Arc<dyn GameStream>,
-    /// Makes lessons of them.
+    /// Makes lessons of them, with the judgement of the weights as they are.
     pub teacher: Box<dyn Teacher>,
     /// Where checkpoints go.
     pub folder: &'a mut CheckpointFolder,
@@ -215,7 +215,6 @@ impl Session<'_> {
 
     /// Learns from the games that wait, up to about so many positions.
     fn round(&mut self, positions: usize) -> Result<(), LearnError> {
-        self.teacher.follow(&self.version())?;
         let mut lessons: Vec<Lessons> =
             self.origin.networks.iter().map(|network| Lessons::new(network.outputs)).collect();
         while lessons.iter().map(Lessons::len).sum::<usize>() + self.learner.owed() < positions {
@@ -235,8 +234,10 @@ impl Session<'_> {
             self.intake.close(game, taught.err().map(|violation| violation.to_string()), ledger);
         }
         self.learner.learn(&mut lessons)?;
+        let version = self.version();
         // Neither saved nor published: weights beyond all bounds.
-        self.version().check().map_err(|_| LearnError::Diverged)?;
+        version.check().map_err(|_| LearnError::Diverged)?;
+        self.teacher.follow(&version)?;
         self.show();
         Ok(())
     }
