@@ -8,6 +8,7 @@ use ludus_games::{Chances, Game};
 use crate::input_set::{InputSet, Inputs};
 use crate::network::{Kernel, Network, Sums, Table};
 use crate::player::Evaluator;
+use crate::shortlist::smallest;
 use crate::weight_file::{ClassWeights, WeightFile, WeightFileError, WeightProblem};
 
 /// The evaluator of a weight file: finished positions and those the input set knows exactly, every other by the network of
@@ -25,7 +26,12 @@ pub struct NetEvaluator<G: Game> {
     /// What the positions of each class began with of late, the last first. Two, as plays that hit and plays that do not
     /// take turns.
     beginnings: Vec<[Beginning; 2]>,
+    /// Points of the plays of a roll by the small networks.
+    guesses: Vec<f32>,
 }
+
+/// Plays of a roll that are judged by the large networks where there are small ones to say which.
+const SHORTLIST: usize = 10;
 
 /// One class's weights, laid out to be computed.
 enum Model {
@@ -92,7 +98,15 @@ impl<G: Game> NetEvaluator<G> {
             [beginning.clone(), beginning]
         };
         let beginnings = networks.iter().map(begin).collect();
-        Ok(NetEvaluator { game, inputs, networks, kernel, active: Inputs::default(), beginnings })
+        Ok(NetEvaluator {
+            game,
+            inputs,
+            networks,
+            kernel,
+            active: Inputs::default(),
+            beginnings,
+            guesses: Vec::new(),
+        })
     }
 
     /// The same evaluator with another kernel: slower, with the same results.
@@ -106,6 +120,18 @@ impl<G: Game> NetEvaluator<G> {
         &*self.inputs
     }
 
+    /// What a small network makes of a position, or what is known about it; `None` when there is no such network.
+    fn guess(&mut self, state: &G::State) -> Option<G::Chances> {
+        if let Some(points) = self.game.payoff(state) {
+            return Some(G::Chances::from_payoff(points));
+        }
+        if let Some(chances) = self.inputs.known(state) {
+            return Some(chances);
+        }
+        let class = self.inputs.pruning(self.class(state))?;
+        Some(self.compute(class, state))
+    }
+
     fn judge_one(&mut self, state: &G::State) -> G::Chances {
         if let Some(points) = self.game.payoff(state) {
             return G::Chances::from_payoff(points);
@@ -113,9 +139,18 @@ impl<G: Game> NetEvaluator<G> {
         if let Some(chances) = self.inputs.known(state) {
             return chances;
         }
+        self.compute(self.class(state), state)
+    }
+
+    fn class(&self, state: &G::State) -> usize {
         let Some(class) = self.inputs.class(state) else {
             unreachable!("{} gives no class to {state:?}, which is not finished", self.inputs.name());
         };
+        class
+    }
+
+    /// What the network of `class` makes of a position.
+    fn compute(&mut self, class: usize, state: &G::State) -> G::Chances {
         self.inputs.write(class, state, &mut self.active);
         let mut chances = G::Chances::default();
         match &self.networks[class] {
@@ -144,6 +179,23 @@ impl<G: Game> Evaluator<G> for NetEvaluator<G> {
         chances.clear();
         for state in positions {
             chances.push(self.judge_one(state));
+        }
+    }
+
+    fn shortlist(&mut self, after: &[G::State], kept: &mut Vec<usize>) {
+        self.guesses.clear();
+        if after.len() > SHORTLIST {
+            for state in after {
+                let Some(guess) = self.guess(state) else { break };
+                self.guesses.push(guess.points());
+            }
+        }
+        if self.guesses.len() == after.len() {
+            smallest(&self.guesses, SHORTLIST, kept);
+        } else {
+            // Few plays, or positions for which there is no small network.
+            kept.clear();
+            kept.extend(0..after.len());
         }
     }
 
@@ -200,11 +252,13 @@ fn fitting<G: Game>(
 
 #[cfg(test)]
 mod tests {
-    use ludus_games::Backgammon;
     use ludus_games::backgammon::{BackgammonChances, Position};
+    use ludus_games::{Backgammon, Othello, Plays, WinLoss};
 
     use super::*;
     use crate::backgammon::{self, Tesauro198, tests::positions};
+    use crate::lessons;
+    use crate::othello::Tuples1;
     use crate::weight_file::{Card, Shape};
 
     fn fresh() -> WeightFile {
@@ -263,6 +317,39 @@ mod tests {
                 evaluator.judge(std::slice::from_ref(state), &mut one);
                 assert_eq!(one[0].0.map(f32::to_bits), expected.0.map(f32::to_bits));
             }
+        }
+    }
+
+    #[test]
+    fn without_a_hidden_layer_a_position_is_worth_what_its_inputs_are() {
+        let sets: [Arc<dyn InputSet<Othello>>; 1] = [Arc::new(Tuples1)];
+        let card = Card {
+            game: Othello::NAME.to_owned(),
+            revision: Othello::REVISION,
+            inputs: Tuples1.name().to_owned(),
+            ..Card::default()
+        };
+        let weights = WeightFile::fresh(card, &lessons::shapes(&Tuples1, 0), 1).unwrap();
+        let mut evaluator = NetEvaluator::new(Othello, &weights, &sets).unwrap();
+        let (mut state, mut plays) = (Othello.start(), Plays::new());
+        let (mut chances, mut inputs) = (Vec::new(), Inputs::default());
+        while Othello.payoff(&state).is_none() {
+            let class = Tuples1.class(&state).expect("it goes on");
+            Tuples1.write(class, &state, &mut inputs);
+            let ClassWeights { output_weight, output_bias, inputs: width, .. } = &weights.networks[class];
+            let expected = [0, 1].map(|output| {
+                let terms = inputs.indices.iter().zip(&inputs.values);
+                let terms =
+                    terms.map(|(&i, &x)| f64::from(output_weight[output * width + usize::from(i)] * x));
+                1.0 / (1.0 + (-f64::from(output_bias[output]) - terms.sum::<f64>()).exp())
+            });
+            evaluator.judge(&[state], &mut chances);
+            // Near even, so that a win and a loss leave room for each other.
+            let WinLoss([win, loss]) = chances[0];
+            assert!((f64::from(win) - expected[0]).abs() < 1e-6);
+            assert!((f64::from(loss) - expected[1].min(1.0 - expected[0])).abs() < 1e-6);
+            Othello.plays(&state, (), &mut plays);
+            state = plays.after[plays.len() / 2];
         }
     }
 

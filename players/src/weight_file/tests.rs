@@ -68,6 +68,25 @@ fn the_bytes_of_a_format_never_change() {
 }
 
 #[test]
+fn networks_without_a_hidden_layer_are_read_as_they_were_written_alone_and_among_others() {
+    for hidden in [0, 3] {
+        let card = Card { game: "backgammon".to_owned(), ..Card::default() };
+        let file =
+            WeightFile::fresh(card, &[shape("contact", 6, 0, 2), shape("race", 4, hidden, 2)], 7).unwrap();
+        assert_eq!(WeightFile::from_bytes(&file.to_bytes().unwrap(), "x").unwrap(), file);
+        let flat = &file.networks[0];
+        assert_eq!((flat.hidden_weight.len(), flat.output_weight.len(), flat.tensors().len()), (0, 12, 2));
+        assert!(file.describe().contains("6-2, 14 weights"), "{}", file.describe());
+    }
+}
+
+#[test]
+fn the_architecture_is_the_kind_of_its_networks() {
+    let flat = r#"{"kind":"sigmoid","networks":[{"class":"contact","inputs":6,"hidden":3,"outputs":5}]}"#;
+    assert!(refusal_of_metadata("architecture", flat).contains("architecture = \"sigmoid\""));
+}
+
+#[test]
 fn files_of_the_safetensors_crate_are_read_whatever_their_order() {
     let bytes = rewritten(|_, _| {});
     assert_eq!(WeightFile::from_bytes(&bytes, "x").unwrap(), sample());
