@@ -57,6 +57,7 @@ impl RunConfig {
         within("learn.decay_games", learn.decay_games, 1..=1_000_000_000_000)?;
         within("learn.weight_decay", learn.weight_decay, 0.0..=1.0)?;
         within("learn.batch", learn.batch, 1..=65_536)?;
+        within("learn.average", learn.average, 0.0..=1.0)?;
         within("learn.lambda", learn.lambda, 0.0..=1.0)?;
         within("learn.replay", learn.replay, 1..=1000)?;
         within("learn.label_memory", learn.label_memory, 1..=100_000_000)?;

@@ -85,6 +85,16 @@ pub trait InputSet<G: Game>: Send + Sync {
     fn shared(&self, _class: usize) -> usize {
         0
     }
+    /// The class of the small network, if there is one, that is asked first about positions of class `class` when only the
+    /// best play of a roll is wanted. Networks of such classes learn whatever those of the classes they serve learn. By
+    /// default there is none.
+    fn pruning(&self, _class: usize) -> Option<usize> {
+        None
+    }
+    /// Hidden units of a class's network, where it is not for the run to say. By default it always is.
+    fn hidden(&self, _class: usize) -> Option<usize> {
+        None
+    }
     /// The chances of a position that needs no network because they are known, such as from a bear-off database. They are
     /// in order and nothing that can no longer happen has a chance. No network is asked about such a position, and none
     /// learns it; it is an exact target for the positions before it. By default none is known. Finished positions do not

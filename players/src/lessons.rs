@@ -172,14 +172,15 @@ pub struct LabelLesson<'a> {
     pub trials: u32,
 }
 
-/// The networks that read an input set, one for each position class, if each has so many hidden units.
+/// The networks that read an input set, one for each position class, if each has so many hidden units, unless the input set
+/// says otherwise.
 pub fn shapes<G: Game>(inputs: &dyn InputSet<G>, hidden: usize) -> Vec<Shape> {
     let classes = inputs.classes().iter().enumerate();
     classes
         .map(|(class, name)| Shape {
             class: (*name).to_owned(),
             inputs: inputs.width(class),
-            hidden,
+            hidden: inputs.hidden(class).unwrap_or(hidden),
             outputs: G::Chances::LEN,
         })
         .collect()
@@ -270,8 +271,10 @@ impl<G: Game> Teacher for GameTeacher<G> {
         returns(&self.values, result, &self.luck, &self.cuts, lambda, &mut self.returns);
         for (state, target) in self.states.iter().zip(&self.returns) {
             if let (Some(target), Some(class)) = (target, self.inputs.class(state)) {
-                self.inputs.write(class, state, &mut self.active);
-                lessons[class].push(&self.active, target.as_ref());
+                for class in [Some(class), self.inputs.pruning(class)].into_iter().flatten() {
+                    self.inputs.write(class, state, &mut self.active);
+                    lessons[class].push(&self.active, target.as_ref());
+                }
             }
         }
         Ok(())

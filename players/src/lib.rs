@@ -31,6 +31,7 @@ pub mod player;
 pub mod record;
 pub mod rollout;
 pub mod search;
+mod shortlist;
 pub mod spec;
 pub mod speed;
 pub mod table;

@@ -11,18 +11,21 @@ use ludus_proto::v1::GameRecord;
 use crate::dice;
 use crate::distinct::Distinct;
 use crate::player::{Evaluator, best_play};
+use crate::shortlist::hopeless;
 
 /// Every roll of a position fanned out: its plays, their judgements and the best of them. Keeps its memory, so that
 /// one serves a whole series.
 #[derive(Debug)]
 pub struct Fan<G: Game> {
     plays: Vec<Plays<G>>,
-    /// The after-positions of all rolls. Different rolls often lead to the same one, which is judged once.
+    /// Plays of the roll at hand that are on the evaluator's shortlist.
+    kept: Vec<usize>,
+    /// The after-positions of those of all rolls. Different rolls often lead to the same one, which is judged once.
     distinct: Distinct<G::State>,
     distinct_judged: Vec<G::Chances>,
-    /// The place in `distinct` of each after-position, one roll behind the other.
-    places: Vec<usize>,
-    /// The judgement of each, parallel to `places`.
+    /// The place in `distinct` of each after-position, one roll behind the other; none for one on no shortlist.
+    places: Vec<Option<usize>>,
+    /// The judgement of each, parallel to `places`; [`hopeless`] for one on no shortlist.
     judged: Vec<G::Chances>,
     /// Where the after-positions of each roll begin, and where the last ones end.
     starts: Vec<usize>,
@@ -38,6 +41,7 @@ impl<G: Game> Default for Fan<G> {
     fn default() -> Self {
         Fan {
             plays: Vec::new(),
+            kept: Vec::new(),
             distinct: Distinct::default(),
             distinct_judged: Vec::new(),
             places: Vec::new(),
@@ -67,13 +71,20 @@ impl<G: Game> Fan<G> {
         self.starts.clear();
         for ((roll, _), plays) in rolls.iter().zip(&mut self.plays) {
             game.plays(state, *roll, plays);
-            self.starts.push(self.places.len());
-            self.places.extend(plays.after.iter().map(|after| self.distinct.place(after)));
+            let start = self.places.len();
+            self.starts.push(start);
+            self.places.resize(start + plays.after.len(), None);
+            evaluator.shortlist(&plays.after, &mut self.kept);
+            for &play in &self.kept {
+                self.places[start + play] = Some(self.distinct.place(&plays.after[play]));
+            }
         }
         self.starts.push(self.places.len());
         evaluator.judge(self.distinct.positions(), &mut self.distinct_judged);
         self.judged.clear();
-        self.judged.extend(self.places.iter().map(|place| self.distinct_judged[*place]));
+        let judged = &self.distinct_judged;
+        self.judged
+            .extend(self.places.iter().map(|place| place.map_or_else(hopeless, |place| judged[place])));
 
         self.best.clear();
         for ends in self.starts.windows(2) {
@@ -104,7 +115,8 @@ impl<G: Game> Fan<G> {
         &self.plays[roll]
     }
 
-    /// The judgements of its after-positions, for the side that acts next.
+    /// The judgements of its after-positions, for the side that acts next. A play that the evaluator's shortlist leaves out
+    /// counts as the worst there can be.
     pub fn judged(&self, roll: usize) -> &[G::Chances] {
         &self.judged[self.starts[roll]..self.starts[roll + 1]]
     }

@@ -14,6 +14,15 @@ pub trait Evaluator<G: Game>: Send {
     /// Replaces the content of `chances` by the judgement of each position.
     fn judge(&mut self, positions: &[G::State], chances: &mut Vec<G::Chances>);
 
+    /// Replaces the content of `kept` by the places in `after`, ascending, of the positions worth judging when these are those
+    /// after all plays of a roll, and only the best for the side that moved is wanted. At least one is; by default all are.
+    ///
+    /// As [`Evaluator::judge`], it depends on nothing but the positions.
+    fn shortlist(&mut self, after: &[G::State], kept: &mut Vec<usize>) {
+        kept.clear();
+        kept.extend(0..after.len());
+    }
+
     /// Whether its judgement of a position that is not finished is the truth, such as from a bear-off database: there is
     /// then no use in playing on to find out. By default it never is.
     fn knows(&self, position: &G::State) -> bool {
@@ -31,6 +40,10 @@ pub trait Evaluator<G: Game>: Send {
 impl<G: Game, E: Evaluator<G> + ?Sized> Evaluator<G> for Box<E> {
     fn judge(&mut self, positions: &[G::State], chances: &mut Vec<G::Chances>) {
         (**self).judge(positions, chances);
+    }
+
+    fn shortlist(&mut self, after: &[G::State], kept: &mut Vec<usize>) {
+        (**self).shortlist(after, kept);
     }
 
     fn knows(&self, position: &G::State) -> bool {

@@ -1,7 +1,7 @@
 //! Checkpoints: all that must survive the trainer's death, in one file.
 //!
 //! A checkpoint is a safetensors file. For each position class it holds `CLASS.parameters` and, with AdamW,
-//! `CLASS.mean` and `CLASS.square`, all in the order of a weight file; its metadata holds the `state` (JSON) and the sha256 over state and tensors. The
+//! `CLASS.mean` and `CLASS.square`, and `CLASS.average`, all in the order of a weight file; its metadata holds the `state` (JSON) and the sha256 over state and tensors. The
 //! folder keeps the last two: when the newest is damaged, the one before serves.
 
 use std::collections::HashMap;
@@ -14,13 +14,14 @@ use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
+use crate::average::Average;
 use crate::learner::Student;
 use crate::ledger::Ledger;
 use crate::network::{Network, from_file_order, to_file_order};
 use crate::optimizer::{AdamW, Optimizer};
 
-/// The format that is written and read.
-const FORMAT: u32 = 1;
+/// The format that is written. The one before, without averages, is read, too: they begin with what is there.
+const FORMAT: u32 = 2;
 /// Checkpoints kept.
 const KEPT: usize = 2;
 
@@ -71,6 +72,9 @@ struct State {
     ledger: Ledger,
     /// For each network its optimiser: AdamW's numbers, or nothing for plain gradient descent.
     optimizers: Vec<Option<AdamWState>>,
+    /// For each network the steps behind its average; empty in format 1.
+    #[serde(default)]
+    averaged: Vec<u64>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -234,6 +238,7 @@ impl Checkpoint {
             origin: self.origin.clone(),
             ledger: self.ledger.clone(),
             optimizers: self.students.iter().map(|student| AdamWState::of(&student.optimizer)).collect(),
+            averaged: self.students.iter().map(|student| student.average.steps).collect(),
         };
         let state = serde_json::to_string(&state).expect("numbers and texts have a JSON form");
         let tensors: Vec<(String, Vec<u8>)> = (self.students.iter().flat_map(tensors))
@@ -256,8 +261,8 @@ impl Checkpoint {
         let text = metadata.get("state").ok_or("it has no state")?;
         let file = SafeTensors::deserialize(bytes).map_err(broken)?;
         let state: State = serde_json::from_str(text).map_err(|error| format!("its state: {error}"))?;
-        if state.format != FORMAT {
-            return Err(format!("it has format {}; this program reads {FORMAT}", state.format));
+        if !(1..=FORMAT).contains(&state.format) {
+            return Err(format!("it has format {}; this program reads 1 to {FORMAT}", state.format));
         }
         let mut data = Vec::new();
         let mut values = |name: String| {
@@ -271,7 +276,11 @@ impl Checkpoint {
         if state.optimizers.len() != state.origin.networks.len() {
             return Err("it has not one optimiser for each network".into());
         }
-        for (shape, adamw) in state.origin.networks.iter().zip(state.optimizers) {
+        if state.format > 1 && state.averaged.len() != state.origin.networks.len() {
+            return Err("it has not one average for each network".into());
+        }
+        let averaged = state.averaged.iter().map(|steps| Some(*steps)).chain(std::iter::repeat(None));
+        for ((shape, adamw), averaged) in state.origin.networks.iter().zip(state.optimizers).zip(averaged) {
             let class = &shape.class;
             let parameters = values(format!("{class}.parameters"))?;
             let count = parameters.len();
@@ -290,7 +299,17 @@ impl Checkpoint {
                     Optimizer::AdamW(AdamW { steps, mean, square, weight_decay })
                 }
             };
-            students.push(Student { network, optimizer });
+            let average = match averaged {
+                None => Average::new(network.parameters()),
+                Some(steps) => {
+                    let parameters = values(format!("{class}.average"))?;
+                    if parameters.len() != count {
+                        return Err(format!("the {class} average does not fit its network"));
+                    }
+                    Average { steps, parameters: from_file_order(shape, &parameters) }
+                }
+            };
+            students.push(Student { network, optimizer, average });
         }
         if metadata.get("sha256") != Some(&sum(text, data.into_iter())) {
             return Err("its content does not have its sha256 sum".into());
@@ -317,6 +336,7 @@ fn tensors(student: &Student) -> Vec<(String, Vec<f32>)> {
         tensors.push((format!("{class}.mean"), &adam.mean));
         tensors.push((format!("{class}.square"), &adam.square));
     }
+    tensors.push((format!("{class}.average"), &student.average.parameters));
     tensors.into_iter().map(|(name, values)| (name, to_file_order(shape, values))).collect()
 }
 

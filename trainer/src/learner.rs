@@ -1,6 +1,6 @@
 //! What learns: the networks, their optimisers and the counters, stepped through rounds of lessons.
 
-use ludus_config::RunConfig;
+use ludus_config::{Learn, RunConfig};
 use ludus_players::arena::ArenaError;
 use ludus_players::input_set::Inputs;
 use ludus_players::lessons::Lessons;
@@ -12,6 +12,7 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 use sha2::{Digest, Sha256};
 
+use crate::average::Average;
 use crate::labels::memory::LabelMemory;
 use crate::ledger::Ledger;
 use crate::network::{Network, Pass};
@@ -28,6 +29,17 @@ pub struct Student {
     pub network: Network,
     /// Its optimiser, with its state.
     pub optimizer: Optimizer,
+    /// What is published of it.
+    pub average: Average,
+}
+
+impl Student {
+    /// A student that has learnt nothing here yet.
+    pub fn new(network: Network, learn: &Learn) -> Self {
+        let optimizer = Optimizer::new(learn, network.parameters().len());
+        let average = Average::new(network.parameters());
+        Student { network, optimizer, average }
+    }
 }
 
 /// All that changes by learning.
@@ -165,6 +177,7 @@ impl Learner {
         }
         self.skipped_in_a_row = 0;
         student.optimizer.step(student.network.parameters_mut(), gradient, size);
+        student.average.follow(student.network.parameters(), self.config.learn.average);
         self.ledger.steps += 1;
         let losses = &mut self.losses[class];
         for (&position, &loss) in batch.iter().zip(position_losses) {
@@ -173,9 +186,10 @@ impl Learner {
         Ok(())
     }
 
-    /// The networks as they are now, with `card` about them.
+    /// The networks as they are now, averaged over the latest steps, with `card` about them.
     pub fn weights(&self, card: Card) -> WeightFile {
-        WeightFile { card, networks: self.students.iter().map(|student| student.network.weights()).collect() }
+        let weights = |student: &Student| student.network.weights_of(&student.average.parameters);
+        WeightFile { card, networks: self.students.iter().map(weights).collect() }
     }
 
     /// The run's counters and the losses since the last [`Learner::forget_losses`], those of labels under names of their

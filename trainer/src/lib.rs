@@ -5,6 +5,7 @@
 //! [`network`] and [`optimizer`]), `checkpoint` (with `ledger` and `trained`: what survives), `training` (the loop), `run` (from a start to its end), `coordination` and `patience`
 //! (the coordinator, and waiting for it).
 
+mod average;
 mod checkpoint;
 mod coordination;
 mod error;

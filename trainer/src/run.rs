@@ -20,7 +20,6 @@ use crate::labels::memory::LabelMemory;
 use crate::learner::{Learner, Student};
 use crate::ledger::Ledger;
 use crate::network::Network;
-use crate::optimizer::Optimizer;
 use crate::patience::Patience;
 use crate::stats::TrainerStats;
 use crate::training::{End, Session, next_version};
@@ -182,11 +181,10 @@ impl Run {
                 }
                 None => Ledger::default(),
             };
-            let students = beginning.networks.into_iter().map(|weights| {
-                let network = Network::from_weights(&weights);
-                let optimizer = Optimizer::new(&self.config.learn, network.parameters().len());
-                Student { network, optimizer }
-            });
+            let students = beginning
+                .networks
+                .into_iter()
+                .map(|weights| Student::new(Network::from_weights(&weights), &self.config.learn));
             let learner = Learner::new(students.collect(), ledger, self.config.clone());
             return Ok(Restored { learner, number: 0, passed_over: false });
         };

@@ -13,6 +13,7 @@ mod gnubg;
 mod linear;
 pub mod listnet;
 mod ludus1;
+mod ludus2;
 mod player35;
 mod pubeval;
 mod rolls;
@@ -31,6 +32,7 @@ pub use classes::{PositionClass, possible};
 pub use gnubg::Gnubg;
 pub use linear::{LinearPlayer, LinearWeights};
 pub use ludus1::Ludus1;
+pub use ludus2::Ludus2;
 pub use player35::Player35;
 pub use pubeval::PubEval;
 pub use tesauro::Tesauro198;
@@ -39,7 +41,7 @@ use crate::input_set::InputSet;
 
 /// The input sets of backgammon, the default first.
 pub fn input_sets() -> Vec<Arc<dyn InputSet<Backgammon>>> {
-    vec![Arc::new(Ludus1), Arc::new(Player35), Arc::new(Tesauro198)]
+    vec![Arc::new(Ludus1), Arc::new(Ludus2), Arc::new(Player35), Arc::new(Tesauro198)]
 }
 
 #[cfg(test)]

@@ -9,13 +9,14 @@ fn checkpoint(games: u64) -> Checkpoint {
     let networks = vec![shape("contact", 5), shape("race", 4)];
     let fresh = WeightFile::fresh(Card::default(), &networks, games).unwrap();
     let students = fresh.networks.iter().enumerate().map(|(class, weights)| {
-        let mut network = Network::from_weights(weights);
+        let network = Network::from_weights(weights);
         let kind = if class == 0 { Kind::AdamW } else { Kind::Sgd };
         let learn = Learn { optimizer: kind, weight_decay: 0.01, ..Learn::default() };
-        let mut optimizer = Optimizer::new(&learn, network.parameters().len());
-        let gradient: Vec<f32> = (0..network.parameters().len()).map(|i| i as f32 - 7.5).collect();
-        optimizer.step(network.parameters_mut(), &gradient, 0.01);
-        Student { network, optimizer }
+        let mut student = Student::new(network, &learn);
+        let gradient: Vec<f32> = (0..student.average.parameters.len()).map(|i| i as f32 - 7.5).collect();
+        student.optimizer.step(student.network.parameters_mut(), &gradient, 0.01);
+        student.average = Average { steps: 99, parameters: gradient };
+        student
     });
     let students = students.collect();
     let mut ledger = Ledger { games, steps: 77, version: 3, publishing: Some(12), ..Ledger::default() };
@@ -136,4 +137,34 @@ fn checkpoints_of_before_there_were_labels_can_be_read() {
     let found = SafeTensors::deserialize(&bytes).unwrap();
     let found = found.tensor("race.parameters").unwrap().data().as_chunks().0.iter().copied();
     assert_eq!(found.map(f32::from_le_bytes).collect::<Vec<_>>(), parameters);
+}
+
+/// A checkpoint as it was written before there were averages.
+fn without_averages(checkpoint: &Checkpoint) -> Vec<u8> {
+    let bytes = checkpoint.to_bytes();
+    let (_, header) = SafeTensors::read_metadata(&bytes).unwrap();
+    let mut state: serde_json::Value =
+        serde_json::from_str(&header.metadata().as_ref().unwrap()["state"]).unwrap();
+    state["format"] = 1.into();
+    state.as_object_mut().unwrap().remove("averaged").unwrap();
+    let state = state.to_string();
+    let file = SafeTensors::deserialize(&bytes).unwrap();
+    let names = checkpoint.students.iter().flat_map(tensors).map(|(name, _)| name);
+    let views: Vec<_> = names
+        .filter(|name| !name.ends_with(".average"))
+        .map(|name| (name.clone(), file.tensor(&name).unwrap()))
+        .collect();
+    let sum = sum(&state, views.iter().map(|(_, view)| view.data()));
+    let metadata = HashMap::from([("state".to_owned(), state), ("sha256".to_owned(), sum)]);
+    safetensors::serialize(views, Some(metadata)).unwrap()
+}
+
+#[test]
+fn a_checkpoint_from_before_there_were_averages_goes_on_with_its_weights() {
+    let mut saved = checkpoint(5);
+    let read = Checkpoint::from_bytes(&without_averages(&saved)).unwrap();
+    for student in &mut saved.students {
+        student.average = Average::new(student.network.parameters());
+    }
+    assert_eq!(read, saved);
 }

@@ -11,9 +11,8 @@ fn learner(batch: usize) -> Learner {
     config.learn.batch = batch;
     config.learn.optimizer = Kind::AdamW;
     config.learn.step_size = 0.01;
-    let network = Network::from_weights(&fresh.networks[0]);
-    let optimizer = Optimizer::new(&config.learn, network.parameters().len());
-    Learner::new(vec![Student { network, optimizer }], Ledger::default(), config)
+    let student = Student::new(Network::from_weights(&fresh.networks[0]), &config.learn);
+    Learner::new(vec![student], Ledger::default(), config)
 }
 
 fn lessons(targets: impl Iterator<Item = f32>) -> Vec<Lessons> {
@@ -156,4 +155,41 @@ fn the_step_size_is_that_of_the_phase() {
     };
     assert!(moved(49) > 1e-3);
     assert!(moved(50) < 1e-6);
+}
+
+#[test]
+fn what_is_published_is_the_average_of_the_latest_steps() {
+    let mut averaging = learner(1);
+    let mut last = learner(1);
+    last.config.learn.average = 0.0;
+    for learner in [&mut averaging, &mut last] {
+        // Targets that contradict each other keep the weights moving.
+        for _ in 0..40 {
+            learner.learn(&mut lessons((0..30).map(|n| f32::from(u8::from(n % 2 == 0))))).unwrap();
+        }
+    }
+    let published = |learner: &Learner| learner.weights(Card::default()).networks[0].clone();
+    assert_eq!(
+        averaging.students[0].network, last.students[0].network,
+        "averages change nothing of the steps"
+    );
+    assert_eq!(published(&last), last.students[0].network.weights());
+    let mut average = Average::new(learner(1).students[0].network.parameters());
+    assert_ne!(published(&averaging), published(&last));
+    // The same steps again, the average followed from outside.
+    let mut again = learner(1);
+    again.config.learn.average = 0.0;
+    for _ in 0..40 {
+        let mut round = lessons((0..30).map(|n| f32::from(u8::from(n % 2 == 0))));
+        let mut rng = round_rng(again.config.seed, again.ledger.rounds);
+        let mut order: Vec<usize> = (0..30).collect();
+        order.shuffle(&mut rng);
+        for position in order {
+            again.step(0, (&round[0], 30), &[position], step_size(&again.config.phase(0).step, 0)).unwrap();
+            average.follow(again.students[0].network.parameters(), 0.1);
+        }
+        again.ledger.rounds += 1;
+        round.clear();
+    }
+    assert_eq!(averaging.students[0].average, average);
 }
