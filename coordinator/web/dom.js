@@ -39,7 +39,7 @@ export function table(columns, rows) {
   const kind = (column) => ({ class: [column.number && "number", column.wide && "wide"].filter(Boolean).join(" ") || null });
   const cell = (value, i) => (value instanceof HTMLTableCellElement ? value : h("td", kind(columns[i]), value));
   return h("div.table", h("table",
-    h("thead", h("tr", columns.map((column) => h("th", kind(column), { scope: "col" }, column.title)))),
+    columns.some((column) => column.title) && h("thead", h("tr", columns.map((column) => h("th", kind(column), { scope: "col" }, column.title)))),
     h("tbody", rows.map((row) => {
       const cells = Array.isArray(row) ? row : row.cells;
       return h("tr", { class: row.marked ? "marked" : null }, cells.map(cell));

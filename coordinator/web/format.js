@@ -35,7 +35,7 @@ export const plain = (n, places = 3) => (n < 0 && Number(n.toFixed(places)) !== 
 export function evidence(e) {
   if (e === 0 || (e < 1e-4 && e > 0)) return e === 0 ? "0" : `10${superscript(Math.floor(Math.log10(e)))}`;
   if (e >= 1e5) return `10${superscript(Math.floor(Math.log10(e)))}`;
-  return e >= 1000 ? grouped(e) : e >= 10 ? e.toFixed(1) : e >= 0.1 ? e.toFixed(2) : e.toPrecision(2);
+  return e >= 100 ? grouped(e) : e >= 10 ? e.toFixed(1).replace(/\.0$/, "") : e >= 0.1 ? digits(e) : e.toPrecision(2);
 }
 
 function superscript(n) {
@@ -54,7 +54,7 @@ export function bytes(n) {
 export function span(seconds) {
   if (seconds < 60) return `${Math.round(seconds)}${THIN}s`;
   if (seconds < 5400) return `${Math.round(seconds / 60)}${THIN}min`;
-  if (seconds < 172800) return `${digits(seconds / 3600)}${THIN}h`;
+  if (seconds < 172800) return `${(seconds / 3600).toFixed(1).replace(/\.0$/, "")}${THIN}h`;
   return `${Math.round(seconds / 86400)}${THIN}days`;
 }
 

@@ -20,7 +20,7 @@ export async function show(main, { parts: [run, name], trail }) {
       card.networks.map((network) => [network.class, grouped(network.inputs), hidden(network.hidden), grouped(network.outputs)]))),
     sheet("Use it", {}, h("div.stack",
       h("pre", `curl -o ${file} ${address}\nsha256sum ${file}    # ${card.sha256}`),
-      h("pre", `ludus weights pull ${run} v${card.version} -o ${file} --coordinator ${location.origin}\nludus play --player ./${file}\nludus weights export ./${file} --onnx ${run}-v${card.version}.onnx`))));
+      h("pre", `ludus weights pull ${run} v${card.version} -o ${file} --coordinator ${location.origin}\nludus play --player ./${file}\nludus weights export ./${file} --onnx ${run}-v${card.version}`))));
 }
 
 const hidden = (units) => (Array.isArray(units) ? units.map(grouped).join(", ") : grouped(units));
