@@ -4,6 +4,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 use ludus_config::RunConfig;
+use ludus_players::arena::Registry;
 
 use crate::exit::BadConfiguration;
 
@@ -11,9 +12,20 @@ use crate::exit::BadConfiguration;
 pub fn read(path: &Path) -> Result<RunConfig> {
     let text = std::fs::read_to_string(path)
         .with_context(|| format!("cannot read the configuration {}", path.display()))?;
-    let config =
-        RunConfig::parse(&text).map_err(|error| BadConfiguration(format!("{}, {error}", path.display())))?;
+    let registry = Registry::standard();
+    let config = RunConfig::parse_over(&text, |game| registry.training(game))
+        .map_err(|error| BadConfiguration(format!("{}, {error}", path.display())))?;
     Ok(config)
+}
+
+/// The configuration of a run that learns `game` and is told nothing else.
+pub fn default_of(game: &str) -> Result<RunConfig> {
+    let registry = Registry::standard();
+    if registry.training(game).is_empty() {
+        return Ok(RunConfig { game: game.to_owned(), ..RunConfig::default() });
+    }
+    let config = RunConfig::parse_over(&format!("game = {game:?}"), |game| registry.training(game));
+    config.with_context(|| format!("the configuration that comes with {game}"))
 }
 
 /// What two configurations say differently, as `learn.lambda is 0.3 there and 0.5 here`; empty when they agree.

@@ -4,9 +4,9 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use anyhow::Result;
-use ludus_config::RunConfig;
 
 use crate::config_file;
+use crate::game::GameChoice;
 
 /// What to do with a configuration.
 #[derive(Debug, clap::Subcommand)]
@@ -15,20 +15,23 @@ pub enum Action {
     #[command(after_help = "\
 Examples:
   ludus config show > run.toml               the defaults, to be edited
+  ludus config show --game othello           those of another game
   ludus config show --config run.toml        checks the file and adds the keys it leaves out")]
     Show {
         /// Configuration to check and complete [default: the defaults alone]
         #[arg(long, value_name = "FILE")]
         config: Option<PathBuf>,
+        #[command(flatten)]
+        game: GameChoice,
     },
 }
 
 /// Does it.
 pub fn run(action: Action) -> Result<()> {
-    let Action::Show { config } = action;
+    let Action::Show { config, game } = action;
     let config = match config {
         Some(path) => config_file::read(&path)?,
-        None => RunConfig::default(),
+        None => config_file::default_of(game.arena()?.game())?,
     };
     std::io::stdout().write_all(config.to_toml().as_bytes())?;
     Ok(())

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Result;
-use ludus_config::RunConfig;
 use ludus_players::arena::{Arena, Seating, Source};
 use ludus_players::speed::Speed;
 use ludus_players::weight_file::{Card, Digest, WeightFile};
 use serde::Serialize;
 
+use crate::config_file;
 use crate::game::GameChoice;
 use crate::output::{Paint, json_line};
 use crate::players::{PlayerPlace, resolve};
@@ -87,7 +87,7 @@ pub fn run(args: Args) -> Result<()> {
 
 /// A network of random weights of the default size; speed does not depend on what was learnt.
 fn fresh_network(arena: &dyn Arena) -> Result<(String, Seating)> {
-    let hidden = RunConfig::default().network.hidden;
+    let hidden = config_file::default_of(arena.game())?.network.hidden;
     let inputs = arena.input_sets().first().copied().unwrap_or_default();
     let shapes = arena.shapes(inputs, hidden)?;
     let card = Card {
