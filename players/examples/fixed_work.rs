@@ -5,14 +5,16 @@
 //! valgrind --tool=callgrind --toggle-collect='*fixed_work::work*' target/release/examples/fixed_work plain 20
 //! ```
 //!
-//! plays twenty games of the player that comes with backgammon against itself; `luck` instead of `plain` has the luck of
+//! plays twenty games of the player that comes with backgammon, or of a weight file named behind them, against itself; `luck` instead of `plain` has the luck of
 //! every roll measured, and `total` only what it adds up to. Instructions tell on a busy machine what times do not, and
 //! the digest that is printed says whether two builds played the same games to the bit.
 
+use std::path::Path;
 use std::process::ExitCode;
+use std::sync::Arc;
 
-use ludus_players::arena::{ArenaError, PlayError, Registry, Seating, Table};
-use ludus_players::weight_file::Digest;
+use ludus_players::arena::{ArenaError, PlayError, Registry, Seating, Source, Table};
+use ludus_players::weight_file::{Digest, WeightFile};
 use ludus_proto::v1::{LuckMode, Series, SeriesKind};
 
 /// Plays games 0 to `games` - 1. Returns how many plies they had, and the digests of their records.
@@ -28,12 +30,19 @@ fn work(table: &mut dyn Table, games: u64) -> Result<(usize, Vec<u8>), PlayError
 }
 
 /// The table of a series of self-play at sight.
-fn table(luck: LuckMode) -> Result<Box<dyn Table>, ArenaError> {
+fn table(luck: LuckMode, weights: Option<&str>) -> Result<Box<dyn Table>, ArenaError> {
     let registry = Registry::standard();
     let Some(arena) = registry.find("backgammon") else {
         return Err(ArenaError::Settings("backgammon is not among the games".into()));
     };
-    let player = Seating { source: arena.shipped()?, plies: 0 };
+    let source = match weights {
+        None => arena.shipped()?,
+        Some(path) => {
+            let (file, digest) = WeightFile::read(Path::new(path))?;
+            Source::Weights { digest, file: Arc::new(file) }
+        }
+    };
+    let player = Seating { source, plies: 0 };
     let series = Series {
         kind: SeriesKind::SelfPlay.into(),
         seed: 1,
@@ -48,7 +57,7 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let asked = match words[..] {
-        [mode, games] => match mode {
+        [mode, games] | [mode, games, _] => match mode {
             "plain" => Some(LuckMode::LuckNone),
             "luck" => Some(LuckMode::LuckPositions),
             "total" => Some(LuckMode::LuckTotal),
@@ -58,10 +67,10 @@ fn main() -> ExitCode {
         _ => None,
     };
     let Some((luck, games)) = asked else {
-        eprintln!("usage: fixed_work plain|luck|total GAMES");
+        eprintln!("usage: fixed_work plain|luck|total GAMES [FILE]");
         return ExitCode::from(64);
     };
-    let mut table = match table(luck) {
+    let mut table = match table(luck, words.get(2).copied()) {
         Ok(table) => table,
         Err(error) => {
             eprintln!("{error}");

@@ -7,18 +7,16 @@ use rand_chacha::ChaCha8Rng;
 use crate::arena::PlayError;
 use crate::dice;
 use crate::player::{Player, best_play};
-use crate::shortlist::Shortlist;
 
 /// Draws plays. It keeps its memory from play to play, and nothing else.
 pub(crate) struct Explorer<G: Game> {
-    shortlist: Shortlist<G>,
     judged: Vec<G::Chances>,
     near: Vec<usize>,
 }
 
 impl<G: Game> Default for Explorer<G> {
     fn default() -> Self {
-        Explorer { shortlist: Shortlist::default(), judged: Vec::new(), near: Vec::new() }
+        Explorer { judged: Vec::new(), near: Vec::new() }
     }
 }
 
@@ -45,7 +43,7 @@ impl<G: Game> Explorer<G> {
             Some(judged) => judged,
             None => {
                 let evaluator = player.evaluator().ok_or(PlayError::NoEvaluator { number })?;
-                self.shortlist.judge(evaluator, &plays.after, &mut self.judged);
+                evaluator.judge(&plays.after, &mut self.judged);
                 if let Some(trouble) = evaluator.trouble() {
                     return Err(PlayError::Outside { number, ply, trouble });
                 }

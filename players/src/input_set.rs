@@ -85,8 +85,8 @@ pub trait InputSet<G: Game>: Send + Sync {
     fn shared(&self, _class: usize) -> usize {
         0
     }
-    /// The class of the small network, if there is one, that is asked first about positions of class `class` when only the
-    /// best play of a roll is wanted. Networks of such classes learn whatever those of the classes they serve learn. By
+    /// The class of the small network, if there is one, that says which plays leading to positions of class `class` are
+    /// worth judging where luck is measured. Networks of such classes learn whatever those of the classes they serve learn. By
     /// default there is none.
     fn pruning(&self, _class: usize) -> Option<usize> {
         None

@@ -11,24 +11,25 @@ use ludus_proto::v1::GameRecord;
 use crate::dice;
 use crate::distinct::Distinct;
 use crate::player::{Evaluator, best_play};
-use crate::shortlist::hopeless;
 
 /// Every roll of a position fanned out: its plays, their judgements and the best of them. Keeps its memory, so that
 /// one serves a whole series.
 #[derive(Debug)]
 pub struct Fan<G: Game> {
     plays: Vec<Plays<G>>,
-    /// Plays of the roll at hand that are on the evaluator's shortlist.
-    kept: Vec<usize>,
-    /// The after-positions of those of all rolls. Different rolls often lead to the same one, which is judged once.
+    /// The after-positions of the plays that were looked at. Different rolls often lead to the same one, which is judged once.
     distinct: Distinct<G::State>,
     distinct_judged: Vec<G::Chances>,
-    /// The place in `distinct` of each after-position, one roll behind the other; none for one on no shortlist.
-    places: Vec<Option<usize>>,
-    /// The judgement of each, parallel to `places`; [`hopeless`] for one on no shortlist.
+    /// The plays that were looked at, ascending, one roll behind the other.
+    looked_at: Vec<usize>,
+    /// The place in `distinct` of the after-position of each, parallel to `looked_at`.
+    places: Vec<usize>,
+    /// The judgement of each, parallel to `looked_at`.
     judged: Vec<G::Chances>,
-    /// Where the after-positions of each roll begin, and where the last ones end.
+    /// Where the plays of each roll that were looked at begin, and where the last ones end.
     starts: Vec<usize>,
+    /// The shortlist of the roll at hand.
+    shortlist: Vec<usize>,
     /// Index of the best play of each roll, and the chances of the side that rolls after it.
     best: Vec<(usize, G::Chances)>,
     /// Weight of each roll; they add up to one.
@@ -41,12 +42,13 @@ impl<G: Game> Default for Fan<G> {
     fn default() -> Self {
         Fan {
             plays: Vec::new(),
-            kept: Vec::new(),
             distinct: Distinct::default(),
             distinct_judged: Vec::new(),
+            looked_at: Vec::new(),
             places: Vec::new(),
             judged: Vec::new(),
             starts: Vec::new(),
+            shortlist: Vec::new(),
             best: Vec::new(),
             weights: Vec::new(),
             points: Vec::new(),
@@ -55,7 +57,7 @@ impl<G: Game> Default for Fan<G> {
 }
 
 impl<G: Game> Fan<G> {
-    /// Replaces the content by the plays of all `rolls` of `state`, judged by `evaluator`.
+    /// Replaces the content by the plays of all `rolls` of `state`, all judged by `evaluator`.
     pub fn open(
         &mut self,
         game: G,
@@ -63,34 +65,56 @@ impl<G: Game> Fan<G> {
         rolls: &[(G::Roll, f32)],
         evaluator: &mut dyn Evaluator<G>,
     ) {
+        self.fill(game, state, rolls, evaluator, |_, after, list| {
+            list.clear();
+            list.extend(0..after.len());
+        });
+    }
+
+    /// The same for luck alone: of each roll, only the plays on the evaluator's shortlist are judged. The best of them may
+    /// not be the best of all; luck has no bias whatever the evaluator.
+    pub fn measure(
+        &mut self,
+        game: G,
+        state: &G::State,
+        rolls: &[(G::Roll, f32)],
+        evaluator: &mut dyn Evaluator<G>,
+    ) {
+        self.fill(game, state, rolls, evaluator, |evaluator, after, list| evaluator.shortlist(after, list));
+    }
+
+    fn fill(
+        &mut self,
+        game: G,
+        state: &G::State,
+        rolls: &[(G::Roll, f32)],
+        evaluator: &mut dyn Evaluator<G>,
+        list: impl Fn(&mut dyn Evaluator<G>, &[G::State], &mut Vec<usize>),
+    ) {
         if self.plays.len() < rolls.len() {
             self.plays.resize_with(rolls.len(), Plays::new);
         }
         self.distinct.clear();
+        self.looked_at.clear();
         self.places.clear();
         self.starts.clear();
         for ((roll, _), plays) in rolls.iter().zip(&mut self.plays) {
             game.plays(state, *roll, plays);
-            let start = self.places.len();
-            self.starts.push(start);
-            self.places.resize(start + plays.after.len(), None);
-            evaluator.shortlist(&plays.after, &mut self.kept);
-            for &play in &self.kept {
-                self.places[start + play] = Some(self.distinct.place(&plays.after[play]));
-            }
+            list(evaluator, &plays.after, &mut self.shortlist);
+            self.starts.push(self.places.len());
+            self.looked_at.extend_from_slice(&self.shortlist);
+            self.places.extend(self.shortlist.iter().map(|&play| self.distinct.place(&plays.after[play])));
         }
         self.starts.push(self.places.len());
         evaluator.judge(self.distinct.positions(), &mut self.distinct_judged);
         self.judged.clear();
-        let judged = &self.distinct_judged;
-        self.judged
-            .extend(self.places.iter().map(|place| place.map_or_else(hopeless, |place| judged[place])));
+        self.judged.extend(self.places.iter().map(|place| self.distinct_judged[*place]));
 
         self.best.clear();
         for ends in self.starts.windows(2) {
             let judged = &self.judged[ends[0]..ends[1]];
             let best = best_play(judged);
-            self.best.push((best, judged[best].flipped()));
+            self.best.push((self.looked_at[ends[0] + best], judged[best].flipped()));
         }
         self.weights.clear();
         self.weights.extend(dice::shares(rolls));
@@ -115,13 +139,20 @@ impl<G: Game> Fan<G> {
         &self.plays[roll]
     }
 
-    /// The judgements of its after-positions, for the side that acts next. A play that the evaluator's shortlist leaves out
-    /// counts as the worst there can be.
-    pub fn judged(&self, roll: usize) -> &[G::Chances] {
-        &self.judged[self.starts[roll]..self.starts[roll + 1]]
+    /// The judgements of its after-positions, for the side that acts next; `None` when only some were judged.
+    pub fn judged(&self, roll: usize) -> Option<&[G::Chances]> {
+        let judged = &self.judged[self.starts[roll]..self.starts[roll + 1]];
+        (judged.len() == self.plays[roll].len()).then_some(judged)
     }
 
-    /// Index of the best play of a roll.
+    /// Of the plays of a roll that were judged, the indices, ascending, and the judgements.
+    #[cfg(test)]
+    fn looked_at(&self, roll: usize) -> (&[usize], &[G::Chances]) {
+        let range = self.starts[roll]..self.starts[roll + 1];
+        (&self.looked_at[range.clone()], &self.judged[range])
+    }
+
+    /// Index of the best play of a roll, of those that were judged.
     pub fn best(&self, roll: usize) -> usize {
         self.best[roll].0
     }
@@ -233,6 +264,7 @@ pub fn recorded_luck<C: Chances>(record: &GameRecord) -> impl Iterator<Item = Lu
 
 #[cfg(test)]
 mod tests {
+    use ludus_games::backgammon::BackgammonChances;
     use ludus_games::{Backgammon, Game};
     use proptest::prelude::*;
 
@@ -242,8 +274,22 @@ mod tests {
     /// Opens the fan of a position.
     fn fan<G: Game>(game: G, state: &G::State, ply: usize, evaluator: &mut dyn Evaluator<G>) -> Fan<G> {
         let mut fan = Fan::default();
-        fan.open(game, state, game.rolls(state, ply), evaluator);
+        fan.measure(game, state, game.rolls(state, ply), evaluator);
         fan
+    }
+
+    /// Noise with every other play on its shortlists.
+    struct Choosy(Noise);
+
+    impl<G: Game<Chances = BackgammonChances>> Evaluator<G> for Choosy {
+        fn judge(&mut self, positions: &[G::State], chances: &mut Vec<BackgammonChances>) {
+            Evaluator::<G>::judge(&mut self.0, positions, chances);
+        }
+
+        fn shortlist(&mut self, after: &[G::State], list: &mut Vec<usize>) {
+            list.clear();
+            list.extend((0..after.len()).rev().step_by(2).collect::<Vec<_>>().into_iter().rev());
+        }
     }
 
     /// Plays every sequence of rolls of the toy game out, each play chosen by `chooser`, and gives the expectation of
@@ -286,7 +332,8 @@ mod tests {
             let (_, good) = enumerate(&start, 0, luck, &mut Exact, &mut Noise(3), bound);
             let (_, bad) = enumerate(&start, 0, luck, &mut Noise(1), &mut Noise(2), bound);
             let (_, same) = enumerate(&start, 0, luck, &mut Noise(4), &mut Noise(4), bound);
-            for mean in [good, bad, same] {
+            let (_, choosy) = enumerate(&start, 0, luck, &mut Choosy(Noise(5)), &mut Noise(5), bound);
+            for mean in [good, bad, same, choosy] {
                 assert!(mean.abs() < 1e-12, "bound {bound}: mean luck {mean:e}");
             }
         }
@@ -400,8 +447,31 @@ mod tests {
         for roll in 0..fan.rolls() {
             let mut judged = Vec::new();
             Pips.judge(&fan.plays(roll).after, &mut judged);
-            assert_eq!(fan.judged(roll), judged);
+            assert_eq!(fan.judged(roll), Some(&judged[..]));
         }
+    }
+
+    #[test]
+    fn luck_by_a_shortlist_is_that_of_the_best_plays_on_it() {
+        let start = Backgammon.start();
+        let mut evaluator = Choosy(Noise(8));
+        let fan = fan(Backgammon, &start, 1, &mut evaluator);
+        let mut judged = Vec::new();
+        let mut shorter = 0;
+        for (index, (roll, _)) in Backgammon.rolls(&start, 1).iter().enumerate() {
+            let mut plays = Plays::new();
+            Backgammon.plays(&start, *roll, &mut plays);
+            Evaluator::<Backgammon>::judge(&mut evaluator, &plays.after, &mut judged);
+            let (list, on_it) = fan.looked_at(index);
+            let expected: Vec<usize> =
+                (0..plays.len()).filter(|play| (plays.len() - 1 - play) % 2 == 0).collect();
+            assert_eq!(list, expected);
+            assert_eq!(on_it, expected.iter().map(|&play| judged[play]).collect::<Vec<_>>());
+            assert_eq!(fan.best(index), expected[best_play(on_it)]);
+            assert_eq!(fan.judged(index).is_some(), plays.len() == 1);
+            shorter += usize::from(plays.len() > 1);
+        }
+        assert_eq!(shorter, 21);
     }
 
     #[test]

@@ -30,8 +30,8 @@ pub struct NetEvaluator<G: Game> {
     guesses: Vec<f32>,
 }
 
-/// Plays of a roll that are judged by the large networks where there are small ones to say which.
-const SHORTLIST: usize = 10;
+/// Plays of a roll on a shortlist, where there are small networks to make one.
+const SHORTLIST: usize = 3;
 
 /// One class's weights, laid out to be computed.
 enum Model {
@@ -182,7 +182,7 @@ impl<G: Game> Evaluator<G> for NetEvaluator<G> {
         }
     }
 
-    fn shortlist(&mut self, after: &[G::State], kept: &mut Vec<usize>) {
+    fn shortlist(&mut self, after: &[G::State], list: &mut Vec<usize>) {
         self.guesses.clear();
         if after.len() > SHORTLIST {
             for state in after {
@@ -191,11 +191,11 @@ impl<G: Game> Evaluator<G> for NetEvaluator<G> {
             }
         }
         if self.guesses.len() == after.len() {
-            smallest(&self.guesses, SHORTLIST, kept);
+            smallest(&self.guesses, SHORTLIST, list);
         } else {
             // Few plays, or positions for which there is no small network.
-            kept.clear();
-            kept.extend(0..after.len());
+            list.clear();
+            list.extend(0..after.len());
         }
     }
 

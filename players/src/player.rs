@@ -14,13 +14,14 @@ pub trait Evaluator<G: Game>: Send {
     /// Replaces the content of `chances` by the judgement of each position.
     fn judge(&mut self, positions: &[G::State], chances: &mut Vec<G::Chances>);
 
-    /// Replaces the content of `kept` by the places in `after`, ascending, of the positions worth judging when these are those
-    /// after all plays of a roll, and only the best for the side that moved is wanted. At least one is; by default all are.
+    /// Replaces the content of `list` by the places in `after`, ascending, of the positions worth judging when these are those
+    /// after all plays of a roll, and a good one for the side that moved is wanted, not the very best: luck is measured so. At
+    /// least one is; by default all are.
     ///
     /// As [`Evaluator::judge`], it depends on nothing but the positions.
-    fn shortlist(&mut self, after: &[G::State], kept: &mut Vec<usize>) {
-        kept.clear();
-        kept.extend(0..after.len());
+    fn shortlist(&mut self, after: &[G::State], list: &mut Vec<usize>) {
+        list.clear();
+        list.extend(0..after.len());
     }
 
     /// Whether its judgement of a position that is not finished is the truth, such as from a bear-off database: there is
@@ -30,7 +31,7 @@ pub trait Evaluator<G: Game>: Send {
         false
     }
 
-    /// What has kept it from judging since it was last asked, if anything; its judgements since then mean nothing. Only
+    /// What has list it from judging since it was last asked, if anything; its judgements since then mean nothing. Only
     /// a program outside has trouble.
     fn trouble(&mut self) -> Option<PeerError> {
         None
@@ -42,8 +43,8 @@ impl<G: Game, E: Evaluator<G> + ?Sized> Evaluator<G> for Box<E> {
         (**self).judge(positions, chances);
     }
 
-    fn shortlist(&mut self, after: &[G::State], kept: &mut Vec<usize>) {
-        (**self).shortlist(after, kept);
+    fn shortlist(&mut self, after: &[G::State], list: &mut Vec<usize>) {
+        (**self).shortlist(after, list);
     }
 
     fn knows(&self, position: &G::State) -> bool {
@@ -82,7 +83,7 @@ pub trait Player<G: Game>: Send {
         None
     }
 
-    /// What has kept it from choosing since it was last asked, if anything; its choices since then mean nothing. Only a
+    /// What has list it from choosing since it was last asked, if anything; its choices since then mean nothing. Only a
     /// program outside has trouble, so whoever may seat one asks after each choice.
     fn trouble(&mut self) -> Option<PeerError> {
         None

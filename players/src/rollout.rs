@@ -194,8 +194,7 @@ impl<G: Game> Rollouts<G> {
     ) -> Result<Estimate<G::Chances>, PlayError> {
         let evaluator = evaluator(player, number)?;
         if evaluator.knows(position) {
-            evaluator.judge(std::slice::from_ref(position), &mut self.judged);
-            return Ok(Estimate { chances: self.judged[0], error: 0.0 });
+            return Ok(Estimate { chances: judge_one(evaluator, position, &mut self.judged), error: 0.0 });
         }
         self.opening.close();
         let rolls = self.game.rolls(position, ply + 1).len();
@@ -229,7 +228,7 @@ impl<G: Game> Rollouts<G> {
         dice: &mut ChaCha8Rng,
         choices: &mut ChaCha8Rng,
     ) -> Result<G::Chances, PlayError> {
-        let Rollouts { game, settings, opening, replies, answers, further, luck, .. } = self;
+        let Rollouts { game, settings, opening, replies, answers, further, luck, judged: alone, .. } = self;
         luck.clear();
         let mut state = position.clone();
         // The first roll: trials that begin with the same one go on from the same position.
@@ -246,14 +245,17 @@ impl<G: Game> Rollouts<G> {
                 }
             };
             if !fan.is_open() {
-                fan.open(*game, &state, rolls, evaluator(player, number)?);
+                fan.measure(*game, &state, rolls, evaluator(player, number)?);
             }
             luck.push(fan.luck(thrown));
 
             let (plays, judged) = (fan.plays(thrown), fan.judged(thrown));
             let mut choose = || match plays.len() {
                 1 => 0,
-                _ => player.choose_judged(&state, rolls[thrown].0, plays, judged, choices),
+                _ => match judged {
+                    Some(judged) => player.choose_judged(&state, rolls[thrown].0, plays, judged, choices),
+                    None => player.choose(&state, rolls[thrown].0, plays, choices),
+                },
             };
             let play = if depth == 0 {
                 first = thrown;
@@ -265,7 +267,10 @@ impl<G: Game> Rollouts<G> {
             let end = if let Some(points) = game.payoff(&state) {
                 Some(G::Chances::from_payoff(points))
             } else if depth + 1 == settings.horizon as usize || evaluator(player, number)?.knows(&state) {
-                Some(judged[play])
+                Some(match judged {
+                    Some(judged) => judged[play],
+                    None => judge_one(evaluator(player, number)?, &state, alone),
+                })
             } else {
                 None
             };
@@ -276,6 +281,16 @@ impl<G: Game> Rollouts<G> {
         }
         Err(PlayError::TooLong { number, plies: MAX_PLIES })
     }
+}
+
+/// The judgement of one position; `memory` is overwritten.
+fn judge_one<G: Game>(
+    evaluator: &mut dyn Evaluator<G>,
+    position: &G::State,
+    memory: &mut Vec<G::Chances>,
+) -> G::Chances {
+    evaluator.judge(std::slice::from_ref(position), memory);
+    memory[0]
 }
 
 /// The evaluator of the player that plays the trials.

@@ -7,7 +7,6 @@ use crate::dice;
 use crate::luck::{Fan, average};
 use crate::peer::PeerError;
 use crate::player::{Evaluator, Player, best_play};
-use crate::shortlist::Shortlist;
 
 /// Plays that are looked at more closely at most.
 const KEPT: usize = 8;
@@ -66,19 +65,17 @@ impl<G: Game> Evaluator<G> for Lookahead<G> {
 
 /// Makes the play with the best expected points, after looking ahead.
 ///
-/// All plays on the evaluator's shortlist are judged at sight; at a depth of one ply and more, those within 0.16 points of the best, and no more
+/// All plays are judged at sight; at a depth of one ply and more, those within 0.16 points of the best, and no more
 /// than eight, are then judged by looking ahead. Equal plays: the first.
 pub struct ValuePlayer<G: Game> {
     lookahead: Lookahead<G>,
-    shortlist: Shortlist<G>,
     judged: Vec<G::Chances>,
 }
 
 impl<G: Game> ValuePlayer<G> {
     /// A player that chooses by `evaluator`, `plies` ahead.
     pub fn new(game: G, evaluator: Box<dyn Evaluator<G>>, plies: u32) -> Self {
-        let lookahead = Lookahead::new(game, evaluator, plies);
-        ValuePlayer { lookahead, shortlist: Shortlist::default(), judged: Vec::new() }
+        ValuePlayer { lookahead: Lookahead::new(game, evaluator, plies), judged: Vec::new() }
     }
 
     /// Index of the best play, given the judgement of all at sight.
@@ -110,7 +107,7 @@ fn worth_a_look<C: Chances>(at_sight: &[C]) -> Vec<usize> {
 impl<G: Game> Player<G> for ValuePlayer<G> {
     fn choose(&mut self, _: &G::State, _: G::Roll, plays: &Plays<G>, _: &mut ChaCha8Rng) -> usize {
         let mut judged = std::mem::take(&mut self.judged);
-        self.shortlist.judge(&mut *self.lookahead.at_sight, &plays.after, &mut judged);
+        self.lookahead.at_sight.judge(&plays.after, &mut judged);
         let choice = self.choose_among(plays, &judged);
         self.judged = judged;
         choice

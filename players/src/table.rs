@@ -159,7 +159,7 @@ impl<G: Game> Table for SeriesTable<G> {
                 let Some(evaluator) = self.seated.players[measure].evaluator() else {
                     return Err(PlayError::NoEvaluator { number });
                 };
-                self.fan.open(*game, &state, rolls, evaluator);
+                self.fan.measure(*game, &state, rolls, evaluator);
                 let points = self.fan.points();
                 let finite = if series.luck() == LuckMode::LuckPositions {
                     append_luck(&self.fan.luck(thrown), &mut record.luck).is_some()
@@ -171,7 +171,7 @@ impl<G: Game> Table for SeriesTable<G> {
                 if !finite {
                     return Err(PlayError::NotFinite { number, ply });
                 }
-                (self.fan.plays(thrown), (measure == player).then(|| self.fan.judged(thrown)))
+                (self.fan.plays(thrown), if measure == player { self.fan.judged(thrown) } else { None })
             } else {
                 game.plays(&state, roll, &mut self.plays);
                 (&self.plays, None)

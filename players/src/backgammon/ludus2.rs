@@ -8,7 +8,8 @@ use super::{Ludus1, Tesauro198};
 use crate::input_set::{InputSet, Inputs};
 
 /// [`Ludus1`], with a second, small network for each class that reads [`Tesauro198`] and says which plays of a roll are
-/// worth the judgement of the first, as GNU Backgammon's pruning networks do. They learn from the same games.
+/// worth the judgement of the first, as GNU Backgammon's pruning networks do: luck is measured with a few plays of each
+/// roll instead of all. Plays themselves are chosen as with `ludus-1`. The small networks learn from the same games.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Ludus2;
 
@@ -60,5 +61,103 @@ impl InputSet<Backgammon> for Ludus2 {
 
     fn possible(&self, class: usize, position: &Position, chances: BackgammonChances) -> BackgammonChances {
         Ludus1.possible(class % CLASSES, position, chances)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ludus_games::{Backgammon, Chances, Game, Plays};
+    use ludus_proto::v1::{LuckMode, Series};
+
+    use super::*;
+    use crate::arena::Table;
+    use crate::backgammon::{input_sets, tests::positions};
+    use crate::lessons::shapes;
+    use crate::net_evaluator::NetEvaluator;
+    use crate::player::Evaluator;
+    use crate::search::ValuePlayer;
+    use crate::table::{Seated, SeriesTable};
+    use crate::toys::{named, self_play};
+    use crate::weight_file::{Card, WeightFile};
+
+    fn weights(inputs: &dyn InputSet<Backgammon>, seed: u64) -> WeightFile {
+        let card = Card {
+            game: Backgammon::NAME.to_owned(),
+            revision: Backgammon::REVISION,
+            inputs: inputs.name().to_owned(),
+            ..Card::default()
+        };
+        WeightFile::fresh(card, &shapes(inputs, 12), seed).unwrap()
+    }
+
+    fn evaluator(weights: &WeightFile) -> NetEvaluator<Backgammon> {
+        NetEvaluator::new(Backgammon, weights, &input_sets()).unwrap()
+    }
+
+    fn judged(evaluator: &mut NetEvaluator<Backgammon>, positions: &[Position]) -> Vec<BackgammonChances> {
+        let mut chances = Vec::new();
+        evaluator.judge(positions, &mut chances);
+        chances
+    }
+
+    #[test]
+    fn judgements_are_those_of_the_large_networks() {
+        let both = weights(&Ludus2, 3);
+        let mut large = weights(&Ludus1, 3);
+        large.networks = both.networks[..3].to_vec();
+        let positions = positions();
+        assert_eq!(judged(&mut evaluator(&both), &positions), judged(&mut evaluator(&large), &positions));
+    }
+
+    #[test]
+    fn on_a_shortlist_are_the_plays_that_the_small_networks_like_best() {
+        let both = weights(&Ludus2, 5);
+        let mut small = weights(&Tesauro198, 5);
+        for (class, network) in small
+            .networks
+            .iter_mut()
+            .zip(&both.networks[3..])
+            .map(|(to, from)| (to.class.clone(), (to, from)))
+        {
+            let (to, from) = network;
+            *to = from.clone();
+            to.class = class;
+        }
+        let (mut both, mut small) = (evaluator(&both), evaluator(&small));
+        let (mut plays, mut list, mut shorter) = (Plays::new(), Vec::new(), 0);
+        for state in positions().into_iter().filter(|state| state.payoff().is_none()).step_by(7) {
+            for (roll, _) in Backgammon.rolls(&state, 1) {
+                Backgammon.plays(&state, *roll, &mut plays);
+                // The bear-off is known to the one and not to the other.
+                if plays.after.iter().any(|after| Ludus2.known(after).is_some()) {
+                    continue;
+                }
+                both.shortlist(&plays.after, &mut list);
+                let mut order: Vec<usize> = (0..plays.len()).collect();
+                let points: Vec<f32> = judged(&mut small, &plays.after).iter().map(Chances::points).collect();
+                order.sort_by(|&a, &b| points[a].total_cmp(&points[b]));
+                order.truncate(3);
+                order.sort_unstable();
+                assert_eq!(list, order, "{state:?} {roll:?}");
+                shorter += usize::from(list.len() < plays.len());
+            }
+        }
+        assert!(shorter > 1000, "{shorter}");
+    }
+
+    #[test]
+    fn the_same_plays_are_made_whether_luck_is_measured_or_not() {
+        let weights = weights(&Ludus2, 7);
+        let play = |luck| {
+            let player = ValuePlayer::new(Backgammon, Box::new(evaluator(&weights)), 0);
+            let series = Series { explore_margin: 0.3, ..self_play(4, luck, 0.2) };
+            let names = [named("one"), named("one")];
+            let mut table =
+                SeriesTable::new(Backgammon, &series, names, Seated::alone(Box::new(player))).unwrap();
+            let record = table.play(2).unwrap();
+            (record.rolls, record.plays, record.explored, record.payoff)
+        };
+        assert_eq!(play(LuckMode::LuckNone), play(LuckMode::LuckPositions));
+        assert_eq!(play(LuckMode::LuckNone), play(LuckMode::LuckTotal));
     }
 }
