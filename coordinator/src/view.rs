@@ -14,7 +14,7 @@ use crate::state::State;
 use crate::watch::curves::Point;
 use crate::watch::disk::Disk;
 use crate::watch::kept::ListedGame;
-use crate::watch::leased::OpenLease;
+use crate::watch::leased::{OpenLease, kind_word};
 use crate::watch::strength::Strength;
 use crate::watch::trace::Trace;
 use crate::watch::viewing::{ViewedGame, ViewedPosition};
@@ -43,6 +43,7 @@ impl View for Coordinator {
                 gates: accounts(SeriesKind::Gate),
                 refused: run.refusals.clone(),
                 audits: run.audits.clone(),
+                leases: held(run, now),
                 outbox,
                 reported_at,
             })
@@ -155,6 +156,16 @@ fn series_ends(connection: &Connection, run: i64) -> rusqlite::Result<Vec<Series
 fn kind_of(run: &Run, series: u64) -> SeriesKind {
     let learning = run.learning.iter().find(|learning| learning.settings.id == series);
     learning.map_or(SeriesKind::Gate, |series| series.settings.kind())
+}
+
+/// Leases that somebody holds, by what their games are for.
+fn held(run: &Run, now: Millis) -> BTreeMap<&'static str, u64> {
+    let mut held = BTreeMap::from(["self-play", "rollout", "gate"].map(|kind| (kind, 0)));
+    for series in run.series().filter(|series| !series.book.ended()) {
+        let leases = series.book.blocks().values().filter(|block| block.issue.deadline > now).count();
+        *held.entry(kind_word(series.settings.kind())).or_default() += leases as u64;
+    }
+    held
 }
 
 /// Games that are out, counted from the blocks.

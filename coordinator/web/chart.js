@@ -6,6 +6,7 @@ import { linear, logarithmic, scale } from "./ticks.js";
 const TOP = 10;
 const BOTTOM = 24;
 const LABEL_HEIGHT = 15;
+const MOST_DOTS = 40;
 
 /**
  * A chart that can be drawn again and again with `draw(what)`:
@@ -121,7 +122,8 @@ function seriesOf(one, xOf, yOf) {
   group.append(svg("path.line", { d: path(one.raw ? smooth(one.points) : one.points) }));
   if (one.dots || one.points.length === 1) {
     for (const p of one.points) {
-      const dot = svg("circle.dot", { cx: xOf(p.x).toFixed(1), cy: yOf(p.y).toFixed(1), r: one.points.length > 60 ? 2 : 3 });
+      // Many dots would hide the line; they appear where one points.
+      const dot = svg(one.points.length > MOST_DOTS ? "circle.dot.many" : "circle.dot", { cx: xOf(p.x).toFixed(1), cy: yOf(p.y).toFixed(1), r: 3 });
       group.append(p.href ? svg("a", { href: p.href, "aria-label": p.title }, dot) : dot);
     }
   }

@@ -22,11 +22,12 @@ export async function show(main, { parts: [name], trail }) {
   main.replaceChildren(title, trouble, ...views.map((view) => view.element),
     sheet("Configuration", {}, h("details", h("summary", "Every key"), h("pre", run.config))));
 
-  let drawnState = null;
+  let drawn = null;
   listen(name, (state, changed) => {
     if (!state.run) return;
-    if (drawnState !== state.run.state) {
-      drawnState = state.run.state;
+    const wanted = `${state.run.state} ${state.server?.guarded}`;
+    if (drawn !== wanted) {
+      drawn = wanted;
       fill(title, heading(state, run));
     }
     trouble.hidden = !state.server?.trouble;

@@ -35,7 +35,7 @@ function cardOf(card) {
 function strengthOf(run, { gate }, { scores, meetings }) {
   const rows = [
     ...Object.values(scores).map(({ class: name, er, se, decisions }) => [`Error rate, ${name}`, `${plain(er, 2)}${se ? ` ± ${plain(se, 2)}` : ""} mp`, `${grouped(decisions)} decisions`]),
-    ...Object.values(meetings).map(({ opponent, ppg, low, high, pairs }) => [`Points per game v ${opponent}`, interval(ppg, low, high), `${grouped(pairs)} pairs`]),
+    ...Object.values(meetings).map(({ opponent, ppg, low, high, pairs }) => [`Points per game against ${opponent}`, interval(ppg, low, high), `${grouped(pairs)} pairs`]),
   ];
   if (gate) {
     rows.push([`Gate against ${gate.opponent}`, gate.pairs ? interval(gate.ppg, gate.ppg_low, gate.ppg_high) : "no match", `${grouped(gate.pairs)} pairs`]);

@@ -68,7 +68,7 @@ function versionPoint(run, axis, version, values) {
 function strength(run, { versions, strength: { meetings } }, axis) {
   const opponents = [...new Set(meetings.map((one) => one.opponent))].sort((a, b) => Number(/^v\d+$/.test(a)) - Number(/^v\d+$/.test(b)));
   const series = opponents.map((opponent, i) => ({
-    name: `v ${/^v\d+$/.test(opponent) ? `first (${opponent})` : opponent}`, colour: COLOURS[i], band: true, dots: true,
+    name: /^v\d+$/.test(opponent) ? `against ${opponent}, the first` : `against ${opponent}`, colour: COLOURS[i], band: true, dots: true,
     show: (p) => interval(p.y, p.low, p.high),
     points: meetings.filter((one) => one.opponent === opponent && versions.has(one.version))
       .map((one) => versionPoint(run, axis, versions.get(one.version), { y: one.ppg, low: one.low, high: one.high }))

@@ -37,7 +37,7 @@ function numbers({ run, workers, server, strength, rates }) {
 function champion(run, { scores, meetings }) {
   const list = [];
   const met = meetings.find(({ version, opponent }) => version === run.champion && !/^v\d+$/.test(opponent));
-  if (met) list.push(figure(`Champion v ${met.opponent}`, signed(met.ppg), "ppg", `${signed(met.low)} to ${signed(met.high)}`));
+  if (met) list.push(figure(`Against ${met.opponent}`, signed(met.ppg), "ppg", `${signed(met.low)} to ${signed(met.high)}`));
   const score = scores.find((one) => one.version === run.champion && one.class === "overall");
   if (score) list.push(figure("Champion's error rate", plain(score.er, 1), "mp"));
   return list;

@@ -69,8 +69,9 @@ function evidenceOf({ points, e_promote: promote, e_reject: reject }) {
     : [{ at: promote, label: `promotes at ${evidence(promote)}` }, { at: reject, label: `rejects at ${evidence(reject)}` }];
   return {
     series: [{ name: "better", colour: "c3", points: line("e_better"), show }, { name: "not better", colour: "c2", points: line("e_worse"), show }],
-    x: { format: grouped, low: 0, hint: (pairs) => `${grouped(pairs)} pairs` },
-    y: { log: true, format: evidence, marks, high: Math.max(promote, reject) * 2.5 },
+    // An axis of whole pairs, also when there is none yet.
+    x: { format: grouped, low: 0, high: Math.max(10, points.at(-1)?.pairs ?? 0), hint: (pairs) => `${grouped(pairs)} pairs` },
+    y: { log: true, format: evidence, marks, low: Math.min(0.1, ...points.flatMap((point) => [Math.max(point.e_better, floor), Math.max(point.e_worse, floor)])), high: Math.max(promote, reject) * 2.5 },
   };
 }
 

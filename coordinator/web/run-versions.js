@@ -67,8 +67,8 @@ function tableOf(run, shown, state, { chosen, choose }) {
         parent ? `v${parent}` : h("span.faint", "none"),
         short(version.games),
         scores.overall ? plain(scores.overall.er, 1) : h("span.faint", "–"),
-        met ? [interval(met.ppg, met.low, met.high, 2), " ", h("span.soft", `v ${met.opponent}`)]
-          : gate ? [interval(gate.ppg, gate.ppg_low, gate.ppg_high, 2), " ", h("span.soft", `v ${gate.opponent}`)] : h("span.faint", "–"),
+        met ? [interval(met.ppg, met.low, met.high, 2), " ", h("span.soft", `against ${met.opponent}`)]
+          : gate ? [interval(gate.ppg, gate.ppg_low, gate.ppg_high, 2), " ", h("span.soft", `against ${gate.opponent}`)] : h("span.faint", "–"),
         h("span", { title: date(version.published_at) }, ago(version.published_at)),
         h("code", { title: version.sha256 }, version.sha256.slice(0, 10)),
         h("a", { href: version.weights, "data-sha256": version.sha256 }, bytes(version.size)),
@@ -94,7 +94,7 @@ function compare([first, second], state) {
     row("Games learnt from", first.games, second.games, short, null),
     row("Positions learnt from", first.positions, second.positions, short, null),
     ...classes.map((name) => row(`Error rate, ${name}`, a.scores[name]?.er, b.scores[name]?.er, (v) => plain(v, 2), true)),
-    ...opponents.map((name) => row(`Points per game v ${name}`, a.meetings[name]?.ppg, b.meetings[name]?.ppg, (v) => plain(v, 3), false)),
+    ...opponents.map((name) => row(`Points per game against ${name}`, a.meetings[name]?.ppg, b.meetings[name]?.ppg, (v) => plain(v, 3), false)),
     ...losses.map((name) => row(`Loss, ${name}`, first.losses[name], second.losses[name], (v) => plain(v, 4), true)),
   ].filter(Boolean);
   const columns = [{ title: "" }, { title: `v${first.version}`, number: true }, { title: `v${second.version}`, number: true }, { title: "Difference", number: true }];

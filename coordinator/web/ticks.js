@@ -15,7 +15,7 @@ export function linear(low, high, count) {
 export function logarithmic(low, high, count) {
   const [first, last] = [Math.floor(Math.log10(low)), Math.ceil(Math.log10(high))];
   const every = Math.max(1, Math.ceil((last - first) / count));
-  const factors = last - first <= 2 ? [1, 2, 5] : [1];
+  const factors = last - first <= 3 ? [1, 2, 5] : [1];
   const ticks = [];
   for (let power = first; power <= last; power += 1) {
     if ((power - first) % every) continue;

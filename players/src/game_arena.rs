@@ -300,7 +300,11 @@ impl<G: Roster> Arena for GameArena<G> {
 
     fn viewer(&self, player: Option<&Seating>) -> Result<Box<dyn Viewer>, ArenaError> {
         let evaluator = player.map(|seating| self.evaluator(seating)).transpose()?.flatten();
-        Ok(Box::new(GameViewer::new(self.game, evaluator)))
+        let inputs = match player.map(|seating| &seating.source) {
+            Some(Source::Weights { file, .. }) => Some(self.input_set(&file.card.inputs)?),
+            _ => None,
+        };
+        Ok(Box::new(GameViewer::new(self.game, evaluator, inputs)))
     }
 
     fn score(

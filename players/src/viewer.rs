@@ -1,5 +1,7 @@
 //! Games and positions as people look at them: every ply with its best plays and the luck of its roll.
 
+use std::sync::Arc;
+
 use ludus_games::{Chances, Game, NotationError};
 use ludus_proto::v1::GameRecord;
 use serde::Serialize;
@@ -8,6 +10,7 @@ use crate::analyst::{Judgement, ListedPlay};
 use crate::arena::ArenaError;
 use crate::dice;
 use crate::game_arena::Roster;
+use crate::input_set::{InputSet, Inputs};
 use crate::luck::Fan;
 use crate::player::Evaluator;
 use crate::record::{Replay, seat_at};
@@ -104,10 +107,25 @@ pub struct Study {
     pub labels: &'static [&'static str],
     /// The judgement before the roll, when there is a player that judges.
     pub judgement: Option<Judgement>,
+    /// What the network that judges reads of it, when one does.
+    pub inputs: Option<NetworkInputs>,
     /// Points for the side to act, when the game is over.
     pub over: Option<i8>,
     /// The roll that was asked for, or every roll.
     pub rolls: Vec<StudiedRoll>,
+}
+
+/// The inputs of a network, for those who want to compute with its weights themselves.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct NetworkInputs {
+    /// The position class, which says whose network it is.
+    pub class: &'static str,
+    /// How many inputs that network has.
+    pub width: usize,
+    /// Indices of those that are not zero, ascending.
+    pub indices: Vec<u16>,
+    /// Their values.
+    pub values: Vec<f32>,
 }
 
 /// A roll and what can be played with it.
@@ -129,13 +147,24 @@ pub struct StudiedRoll {
 pub struct GameViewer<G: Roster> {
     game: G,
     evaluator: Option<Lookahead<G>>,
+    /// What the networks of the evaluator read, when it has some.
+    inputs: Option<Arc<dyn InputSet<G>>>,
     fan: Fan<G>,
 }
 
 impl<G: Roster> GameViewer<G> {
-    /// A viewer that judges by `evaluator`, if there is one.
-    pub fn new(game: G, evaluator: Option<Lookahead<G>>) -> Self {
-        GameViewer { game, evaluator, fan: Fan::default() }
+    /// A viewer that judges by `evaluator`, if there is one, whose networks read `inputs`.
+    pub fn new(game: G, evaluator: Option<Lookahead<G>>, inputs: Option<Arc<dyn InputSet<G>>>) -> Self {
+        GameViewer { game, evaluator, inputs, fan: Fan::default() }
+    }
+
+    fn inputs(&self, state: &G::State) -> Option<NetworkInputs> {
+        let set = self.inputs.as_ref()?;
+        let class = set.class(state)?;
+        let mut inputs = Inputs::default();
+        set.write(class, state, &mut inputs);
+        let Inputs { indices, values } = inputs;
+        Some(NetworkInputs { class: set.classes()[class], width: set.width(class), indices, values })
     }
 
     /// Fans a position out and judges it; `false` without an evaluator.
@@ -175,7 +204,9 @@ impl<G: Roster> Viewer for GameViewer<G> {
         let game = self.game;
         if record.rolls.len() > MOST_PLIES {
             let plies = record.rolls.len();
-            return Err(ArenaError::Settings(format!("the game has {plies} plies; {MOST_PLIES} can be shown")));
+            return Err(ArenaError::Settings(format!(
+                "the game has {plies} plies; {MOST_PLIES} can be shown"
+            )));
         }
         let mut replay = Replay::new(game, record);
         let (mut plies, mut turns) = (Vec::new(), Vec::new());
@@ -225,6 +256,7 @@ impl<G: Roster> Viewer for GameViewer<G> {
             notations: game.notations(&state, wanted, 0),
             labels: G::Chances::LABELS,
             judgement: None,
+            inputs: self.inputs(&state),
             over: game.payoff(&state),
             rolls: Vec::new(),
         };
@@ -339,6 +371,9 @@ mod tests {
         assert!(luck.abs() < 1e-6, "luck is zero in the mean: {luck}");
         let one = viewer.position(&all.notations[0].text, "31").expect("by its XGID");
         assert_eq!((one.rolls.len(), one.rolls[0].plays[0].play.as_str()), (1, "8/5 6/5"));
+        let inputs = one.inputs.expect("a network reads it");
+        assert_eq!((inputs.class, inputs.indices.len()), ("contact", inputs.values.len()));
+        assert!(inputs.indices.iter().all(|&index| usize::from(index) < inputs.width));
         assert_eq!(one.labels.len(), one.judgement.expect("judged").probabilities.len());
         assert!(viewer.position("4HPwATDgc/ABMA", "70").is_err());
 
@@ -356,6 +391,8 @@ mod tests {
         let record = arena.table(&series, [&random, &random]).expect("a table").play(1).expect("a game");
         let shown = arena.viewer(None).expect("a viewer").game(&record, ["a", "b"]).expect("shown");
         assert_eq!(shown.plies[0].seat, 1);
-        assert!(shown.plies.iter().all(|ply| ply.roll.is_empty() && ply.luck.is_none() && ply.best.is_empty()));
+        assert!(
+            shown.plies.iter().all(|ply| ply.roll.is_empty() && ply.luck.is_none() && ply.best.is_empty())
+        );
     }
 }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use anyhow::Result;
 use ludus_players::weight_file::{WeightFile, save_bytes};
 
-use crate::commands::weights_show;
+use crate::commands::{weights_export, weights_show};
 use crate::local_run::{RunPlace, Which};
 use crate::output;
 
@@ -21,6 +21,14 @@ Examples:
     Pull(Pull),
     /// Check a weight file and show what it says about itself
     Show(weights_show::Args),
+    /// Write the networks of a weight file for other programs
+    #[command(after_help = "\
+Example:
+  ludus weights export champion.safetensors --onnx champion        champion/contact.onnx and so on
+
+A model reads `inputs` [batch, inputs] and gives `probabilities` [batch, outputs]. What the inputs of a position are says
+/api/v1/runs/RUN/position of a coordinator.")]
+    Export(weights_export::Args),
 }
 
 /// Arguments of `ludus weights pull`.
@@ -45,6 +53,7 @@ pub fn run(action: Action) -> Result<()> {
     match action {
         Action::Pull(args) => pull(args),
         Action::Show(args) => weights_show::run(args),
+        Action::Export(args) => weights_export::run(args),
     }
 }
 

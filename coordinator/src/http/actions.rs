@@ -62,7 +62,9 @@ impl NewRun {
         let refused = |message: String| Err(CoordinatorError::Request(message));
         if !self.config.is_empty() {
             if !self.preset.is_empty() || self.limit_pairs.is_some() || self.backlog_games.is_some() {
-                return refused("a whole configuration was given: write the limits into it, and name no preset".into());
+                return refused(
+                    "a whole configuration was given: write the limits into it, and name no preset".into(),
+                );
             }
             return Ok(self.config.clone());
         }
@@ -167,7 +169,10 @@ mod tests {
     #[test]
     fn only_pages_of_this_server_and_programs_may_change_anything() {
         let headers = |pairs: &[(header::HeaderName, &str)]| {
-            pairs.iter().map(|(name, value)| (name.clone(), value.parse().expect("a value"))).collect::<HeaderMap>()
+            pairs
+                .iter()
+                .map(|(name, value)| (name.clone(), value.parse().expect("a value")))
+                .collect::<HeaderMap>()
         };
         let host = (header::HOST, "127.0.0.1:7777");
         assert!(from_here(&headers(&[host.clone()])));

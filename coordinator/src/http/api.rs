@@ -110,7 +110,8 @@ pub(super) async fn model_card(
 
 /// A run with everything there is to know of it.
 pub(super) fn run_json(run: RunView, with_config: bool) -> RunJson {
-    let RunView { status, gate, self_play, rollouts, gates, refused, audits, outbox, reported_at } = run;
+    let RunView { status, gate, self_play, rollouts, gates, refused, audits, leases: _, outbox, reported_at } =
+        run;
     let mut json = RunJson::new(&status, with_config);
     json.self_play = self_play.into();
     json.rollouts = rollouts.into();

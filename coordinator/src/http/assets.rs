@@ -45,8 +45,9 @@ const ICON: &str = include_str!("../../web/favicon.svg");
 const OPENAPI: &str = include_str!("openapi.json");
 
 /// The entity tag of each file.
-static TAGS: LazyLock<BTreeMap<&str, String>> =
-    LazyLock::new(|| FILES.iter().map(|(name, _, text)| (*name, format!("\"{}\"", Digest::of(text.as_bytes())))).collect());
+static TAGS: LazyLock<BTreeMap<&str, String>> = LazyLock::new(|| {
+    FILES.iter().map(|(name, _, text)| (*name, format!("\"{}\"", Digest::of(text.as_bytes())))).collect()
+});
 
 /// Everything comes from here, nothing is written into the page that runs, and nobody puts it into a frame.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
@@ -89,7 +90,8 @@ pub(super) async fn icon() -> Response {
 
 /// The description of the API.
 pub(super) async fn openapi() -> Response {
-    ([(header::CONTENT_TYPE, "application/json"), (header::CACHE_CONTROL, "no-cache")], OPENAPI).into_response()
+    ([(header::CONTENT_TYPE, "application/json"), (header::CACHE_CONTROL, "no-cache")], OPENAPI)
+        .into_response()
 }
 
 #[cfg(test)]

@@ -48,7 +48,10 @@ pub(super) async fn listen(
     headers: HeaderMap,
 ) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, Refusal> {
     let place = site.listeners.clone().try_acquire_owned().map_err(|_| {
-        Refusal::new(StatusCode::SERVICE_UNAVAILABLE, "too many browsers listen already: close some, or look without")
+        Refusal::new(
+            StatusCode::SERVICE_UNAVAILABLE,
+            "too many browsers listen already: close some, or look without",
+        )
     })?;
     let last = headers.get("last-event-id").and_then(|id| id.to_str().ok()?.parse().ok());
     let mut told = Told { last: last.unwrap_or(0), ..Told::default() };
@@ -97,12 +100,13 @@ fn picture(view: &dyn View, run: &str, after: u64) -> Result<Picture, Coordinato
         value.map_err(|error| CoordinatorError::Request(format!("this cannot be written as JSON: {error}")))
     };
     let mut overview = view.overview()?;
+    let server = ServerJson::of(view, &overview);
     let found = find_run(&mut overview, run)?;
     let workers: Vec<WorkerJson> = overview.workers.into_iter().map(WorkerJson::from).collect();
     let versions = view.versions(run)?;
-    let versions = versions.iter().map(|version| {
-        Ok((version.version, json(serde_json::to_value(version_json(run, version)))?))
-    });
+    let versions = versions
+        .iter()
+        .map(|version| Ok((version.version, json(serde_json::to_value(version_json(run, version)))?)));
     Ok(Picture {
         versions: versions.collect::<Result<_, CoordinatorError>>()?,
         points: view.curve(run, after, MOST_POINTS)?,
@@ -110,7 +114,7 @@ fn picture(view: &dyn View, run: &str, after: u64) -> Result<Picture, Coordinato
             ("run", json(serde_json::to_value(run_json(found, false)))?),
             ("strength", json(serde_json::to_value(view.strength(run)?))?),
             ("workers", json(serde_json::to_value(workers))?),
-            ("server", json(serde_json::to_value(ServerJson::of(view)?))?),
+            ("server", json(serde_json::to_value(server))?),
         ],
     })
 }

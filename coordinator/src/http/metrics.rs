@@ -91,6 +91,7 @@ struct Scrape {
     gate_llr: Vec<Sample<f64>>,
     workers: Vec<Sample<f64>>,
     ready: Vec<Sample<f64>>,
+    leases: Vec<Sample<f64>>,
     outbox: Vec<Sample<f64>>,
     checkpoint_age: Vec<Sample<f64>>,
     behind: Vec<Sample<f64>>,
@@ -144,6 +145,9 @@ impl Scrape {
                 self.gate_e_value.push((with("evidence", for_what), e_value));
             }
         }
+        for (kind, count) in &run.leases {
+            self.leases.push((with("kind", kind), *count as f64));
+        }
         self.outbox.push((label(), run.outbox as f64));
         if let Some(at) = run.reported_at {
             let age = (clock::now() / 1000).saturating_sub(at);
@@ -180,16 +184,32 @@ impl Scrape {
         text.counter("ludus_games_accepted_total", "Games taken from workers", self.accepted);
         text.gauge("ludus_games_leased", "Games handed out and neither taken nor void", self.leased);
         text.counter("ludus_games_void_total", "Games that will never count", self.void);
-        text.gauge("ludus_games_unaccounted", "issued - accepted - leased - void: a fault if not 0", self.unaccounted);
+        text.gauge(
+            "ludus_games_unaccounted",
+            "issued - accepted - leased - void: a fault if not 0",
+            self.unaccounted,
+        );
         text.counter("ludus_games_refused_total", "Submitted games that were refused", self.refused);
         text.counter("ludus_games_audited_total", "Games played again, by what came of it", self.audits);
-        text.counter("ludus_requests_refused_total", "Requests without an answer since the start", self.refused_requests);
+        text.counter(
+            "ludus_requests_refused_total",
+            "Requests without an answer since the start",
+            self.refused_requests,
+        );
         text.gauge("ludus_tokens", "Tokens by how they stand", self.tokens);
         text.counter("ludus_games_trained_total", "Games trained on, each once", self.trained);
-        text.counter("ludus_games_expired_total", "Games dropped before training for their age", self.expired);
+        text.counter(
+            "ludus_games_expired_total",
+            "Games dropped before training for their age",
+            self.expired,
+        );
         text.counter("ludus_positions_trained_total", "Positions trained on", self.positions);
         text.counter("ludus_training_steps_total", "Steps of the optimiser", self.steps);
-        text.counter("ludus_training_steps_skipped_total", "Steps skipped for a loss that was not finite", self.skipped);
+        text.counter(
+            "ludus_training_steps_skipped_total",
+            "Steps skipped for a loss that was not finite",
+            self.skipped,
+        );
         text.gauge("ludus_games_backlog", "Accepted games not yet trained on", self.backlog);
         text.gauge("ludus_training_loss", "Mean loss of the last report", self.loss);
         text.gauge("ludus_run_active", "1 while the run goes on", self.active);
@@ -205,11 +225,28 @@ impl Scrape {
         text.gauge("ludus_gate_llr", "GSPRT log-likelihood ratio, for comparison", self.gate_llr);
         text.gauge("ludus_workers", "Workers seen lately", self.workers);
         text.gauge("ludus_ready", "1 while work can be handed out and taken", self.ready);
-        text.gauge("ludus_outbox_batches", "Batches of accepted games that no checkpoint holds yet", self.outbox);
-        text.gauge("ludus_checkpoint_age_seconds", "Time since the trainer's last durable report", self.checkpoint_age);
+        text.gauge("ludus_leases", "Leases that workers hold", self.leases);
+        text.gauge(
+            "ludus_outbox_batches",
+            "Batches of accepted games that no checkpoint holds yet",
+            self.outbox,
+        );
+        text.gauge(
+            "ludus_checkpoint_age_seconds",
+            "Time since the trainer's last durable report",
+            self.checkpoint_age,
+        );
         text.gauge("ludus_versions_behind", "Versions published after the champion", self.behind);
-        text.gauge("ludus_gate_progress", "Evidence on the way to its threshold: 1 decides", self.gate_progress);
-        text.gauge("ludus_worker_games_per_second", "Accepted games a second of all workers seen lately", self.rate);
+        text.gauge(
+            "ludus_gate_progress",
+            "Evidence on the way to its threshold: 1 decides",
+            self.gate_progress,
+        );
+        text.gauge(
+            "ludus_worker_games_per_second",
+            "Accepted games a second of all workers seen lately",
+            self.rate,
+        );
         text.gauge("ludus_disk_free_bytes", "Room left for the coordinator's folder", self.disk_free);
         text.gauge("ludus_disk_size_bytes", "Size of its disk", self.disk_size);
         text.gauge("ludus_disk_used_bytes", "What is ours on it", self.disk_used);

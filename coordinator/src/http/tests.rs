@@ -255,6 +255,7 @@ async fn metrics_carry_every_term_of_the_accounting_and_what_alerts_need() {
         "ludus_training_loss{run=\"bg\",class=\"contact\"} 0.125",
         "ludus_ready 1",
         "ludus_outbox_batches{run=\"bg\"} 6",
+        "ludus_leases{run=\"bg\",kind=\"gate\"} 3",
         "ludus_versions_behind{run=\"bg\"} 2",
         "ludus_worker_games_per_second 12.34",
         "ludus_disk_free_bytes 3221225472",

@@ -88,6 +88,8 @@ pub(crate) struct RunView {
     pub refused: BTreeMap<String, u64>,
     /// Games played again, by what came of it.
     pub audits: BTreeMap<String, u64>,
+    /// Leases that are held, by what their games are for.
+    pub leases: BTreeMap<&'static str, u64>,
     /// Batches of accepted games that the trainer has not reported settled.
     pub outbox: u64,
     /// When its trainer reported last, in seconds since 1970.

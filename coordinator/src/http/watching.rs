@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::actions::{Preset, presets};
 use super::download::Which;
 use super::refusal::Refusal;
-use super::{Shared, Site, View, WorkerView, ask};
+use super::{Overview, Shared, Site, View, WorkerView, ask};
 use crate::CoordinatorError;
 use crate::watch::curves::{MOST_POINTS, Point};
 use crate::watch::disk::Disk;
@@ -34,15 +34,15 @@ pub(super) struct ServerJson {
 }
 
 impl ServerJson {
-    pub(super) fn of(view: &dyn View) -> Result<Self, CoordinatorError> {
-        Ok(ServerJson {
+    pub(super) fn of(view: &dyn View, overview: &Overview) -> Self {
+        ServerJson {
             version: env!("CARGO_PKG_VERSION"),
             trouble: view.ready().err(),
-            guarded: !view.overview()?.tokens.is_empty(),
+            guarded: !overview.tokens.is_empty(),
             games: view.learnable(),
             presets: presets(),
             disk: view.disk(),
-        })
+        }
     }
 }
 
@@ -63,7 +63,8 @@ pub(super) struct WorkerJson {
 
 impl From<WorkerView> for WorkerJson {
     fn from(worker: WorkerView) -> Self {
-        let WorkerView { name, engine, idle_seconds: idle, games_per_second, accepted, refused, leased } = worker;
+        let WorkerView { name, engine, idle_seconds: idle, games_per_second, accepted, refused, leased } =
+            worker;
         let games_per_second = (games_per_second * 10.0).round() / 10.0;
         WorkerJson { name, engine, idle, games_per_second, accepted, refused, leased }
     }
@@ -71,7 +72,7 @@ impl From<WorkerView> for WorkerJson {
 
 /// `GET /api/v1/server`.
 pub(super) async fn server(State(view): State<Shared>) -> Result<Json<ServerJson>, Refusal> {
-    Ok(Json(ask(&view, ServerJson::of).await?))
+    Ok(Json(ask(&view, |view| Ok(ServerJson::of(view, &view.overview()?))).await?))
 }
 
 /// `GET /api/v1/workers`.
@@ -149,7 +150,8 @@ pub(super) async fn game(
     Query(query): Query<JudgeQuery>,
 ) -> Result<Json<ViewedGame>, Refusal> {
     let read = |text: &str| {
-        text.parse().map_err(|_| Refusal::new(StatusCode::BAD_REQUEST, format!("{text:?} is no number of a game")))
+        text.parse()
+            .map_err(|_| Refusal::new(StatusCode::BAD_REQUEST, format!("{text:?} is no number of a game")))
     };
     let id = (read(&series)?, read(&game)?);
     let judge = number(&site.view, &run, query.judge).await?;

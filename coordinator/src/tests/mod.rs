@@ -2,7 +2,7 @@
 //!
 //! `rules`, `gates`, `verdicts`, `recovery` and `random_walk` call it directly and pass the time in; `server` talks to it
 //! over a port, as workers and trainers do. `audits`, `doors` and `hostile` are about those who do not
-//! play fair. `measure` measures, when asked.
+//! play fair. `watching` is about what people see; `measure` measures, when asked.
 
 mod audits;
 mod coin;
@@ -17,3 +17,4 @@ mod recovery;
 mod rules;
 mod server;
 mod verdicts;
+mod watching;

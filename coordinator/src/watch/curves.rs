@@ -36,7 +36,12 @@ pub(crate) struct Point {
 impl Shared {
     /// The reports of a run that came after report `after`, oldest first: all of them, or as many as `most`, evenly
     /// chosen and the last one always among them.
-    pub(crate) fn curve(&self, run: &str, after: u64, most: u64) -> std::result::Result<Vec<Point>, CoordinatorError> {
+    pub(crate) fn curve(
+        &self,
+        run: &str,
+        after: u64,
+        most: u64,
+    ) -> std::result::Result<Vec<Point>, CoordinatorError> {
         let state = self.lock()?;
         let run = status::find(state.book(), run)?.id;
         state.query(|connection| points(connection, run, after, most.max(1)))

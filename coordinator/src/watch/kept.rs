@@ -86,7 +86,11 @@ pub(crate) fn keep(
 fn version_of(run: &Run, player: &PlayerRef) -> u64 {
     let Some(Who::Weights(sum)) = &player.who else { return 0 };
     let Ok(sum) = <[u8; 32]>::try_from(&sum[..]) else { return 0 };
-    run.versions.iter().rev().find(|version| version.sha256 == Digest(sum)).map_or(0, |version| version.number)
+    run.versions
+        .iter()
+        .rev()
+        .find(|version| version.sha256 == Digest(sum))
+        .map_or(0, |version| version.number)
 }
 
 /// A player as people know it.
@@ -107,8 +111,14 @@ pub(crate) struct KeptGame {
 }
 
 /// A game that was kept, if it was.
-pub(crate) fn find(connection: &Connection, run: RunId, series: u64, number: u64) -> Result<Option<KeptGame>> {
-    let sql = "SELECT kind, seat0, seat1, record, at FROM kept_games WHERE run = ? AND series = ? AND number = ?";
+pub(crate) fn find(
+    connection: &Connection,
+    run: RunId,
+    series: u64,
+    number: u64,
+) -> Result<Option<KeptGame>> {
+    let sql =
+        "SELECT kind, seat0, seat1, record, at FROM kept_games WHERE run = ? AND series = ? AND number = ?";
     connection.prepare_cached(sql)?.query_row(params![run, series, number], kept).optional()
 }
 
@@ -161,7 +171,8 @@ fn newest(connection: &Connection, run: &Run) -> Result<Vec<ListedGame>> {
 }
 
 fn of_gate(connection: &Connection, run: &Run, candidate: u64) -> Result<Vec<ListedGame>> {
-    let sql = "SELECT series, opponent FROM gates WHERE run = ? AND candidate = ? ORDER BY series DESC LIMIT 1";
+    let sql =
+        "SELECT series, opponent FROM gates WHERE run = ? AND candidate = ? ORDER BY series DESC LIMIT 1";
     let gate: Option<(u64, u64)> = connection
         .prepare_cached(sql)?
         .query_row(params![run.id, candidate], |row| Ok((row.get(0)?, row.get(1)?)))

@@ -105,7 +105,9 @@ impl Shared {
     pub(crate) fn strength(&self, run: &str) -> Result<Strength, CoordinatorError> {
         let state = self.lock()?;
         let run = status::find(state.book(), run)?.id;
-        state.query(|connection| Ok(Strength { scores: scores(connection, run)?, meetings: meetings(connection, run)? }))
+        state.query(|connection| {
+            Ok(Strength { scores: scores(connection, run)?, meetings: meetings(connection, run)? })
+        })
     }
 
     /// Starts the thread that measures until `stop`. What is given back resolves when it has ended.
@@ -136,7 +138,9 @@ impl Shared {
             let _ = ended.send(());
         };
         if let Err(error) = std::thread::Builder::new().name("ludus-strength".into()).spawn(work) {
-            tracing::error!("the strength of versions is not measured, for there is no thread for it: {error}");
+            tracing::error!(
+                "the strength of versions is not measured, for there is no thread for it: {error}"
+            );
         }
         end
     }
@@ -153,11 +157,14 @@ impl Shared {
         let seat = file.map(|file| seated(task.sha256, file));
         let (what, measured) = match &task.due {
             Due::Score { benchmark } => {
-                let scored = seat.map_err(|error| error.to_string()).and_then(|seat| score(&task, benchmark, &seat));
+                let scored =
+                    seat.map_err(|error| error.to_string()).and_then(|seat| score(&task, benchmark, &seat));
                 let written = scored.and_then(|scores| {
                     let step = self.lock().and_then(|mut state| {
                         state.step(|_, writer| {
-                            scores.iter().try_for_each(|score| add_score(writer.connection(), task.run, score))
+                            scores
+                                .iter()
+                                .try_for_each(|score| add_score(writer.connection(), task.run, score))
                         })
                     });
                     step.map_err(|error| error.to_string())
@@ -191,28 +198,28 @@ impl Shared {
             Opponent::Baseline(name) => Ok(Seating { source: Source::Baseline(name.clone()), plies: 0 }),
             Opponent::Version(sha256) => {
                 let bytes = self.weights.read(*sha256).map_err(|error| error.to_string())?;
-                let file =
-                    WeightFile::from_bytes(&bytes, "the first champion").map_err(|error| error.to_string())?;
+                let file = WeightFile::from_bytes(&bytes, "the first champion")
+                    .map_err(|error| error.to_string())?;
                 Ok(seated(*sha256, file))
             }
         }
     }
 
-    fn next_task(
-        &self,
-        given_up: &BTreeSet<(RunId, u64, String)>,
-    ) -> Result<Option<Task>, CoordinatorError> {
+    fn next_task(&self, given_up: &BTreeSet<(RunId, u64, String)>) -> Result<Option<Task>, CoordinatorError> {
         let state = self.lock()?;
         let book: &Book = state.book();
         for run in book.runs.values().rev() {
-            let (scored, met) = state.query(|connection| Ok((scored(connection, run.id)?, met(connection, run.id)?)))?;
+            let (scored, met) =
+                state.query(|connection| Ok((scored(connection, run.id)?, met(connection, run.id)?)))?;
             let Ok(arena) = self.arena(run) else { continue };
             let open = |version: u64, what: &str| !given_up.contains(&(run.id, version, what.to_owned()));
             let benchmark = benchmark_of(run, arena.as_ref());
             let due = run.versions.iter().rev().find_map(|version| {
                 let number = version.number;
                 if let Some(benchmark) = &benchmark
-                    && !scored.contains(&number) && open(number, "") {
+                    && !scored.contains(&number)
+                    && open(number, "")
+                {
                     return Some((version, Due::Score { benchmark: benchmark.clone() }));
                 }
                 if version.state != VersionState::Promoted {
@@ -220,7 +227,9 @@ impl Shared {
                 }
                 let opponents = opponents(run, arena.as_ref()).into_iter();
                 let missing = |(name, _): &(String, Opponent)| {
-                    !met.contains(&(number, name.clone())) && open(number, name) && *name != format!("v{number}")
+                    !met.contains(&(number, name.clone()))
+                        && open(number, name)
+                        && *name != format!("v{number}")
                 };
                 let (opponent, seat) = opponents.into_iter().find(missing)?;
                 Some((version, Due::Meeting { opponent, seat }))
@@ -258,7 +267,8 @@ fn score(task: &Task, benchmark: &str, seat: &Seating) -> Result<Vec<Score>, Str
     let text = condition::read(benchmark, task.arena.as_ref()).map_err(|error| error.to_string())?;
     let name = format!("v{}", task.version);
     let report = task.arena.score((benchmark, &text), (&name, seat), 1).map_err(|error| error.to_string())?;
-    let rates: BTreeMap<_, _> = report.classes.into_iter().map(|(class, rate)| (class.to_string(), rate)).collect();
+    let rates: BTreeMap<_, _> =
+        report.classes.into_iter().map(|(class, rate)| (class.to_string(), rate)).collect();
     let rates = rates.into_iter().chain([("overall".to_owned(), report.overall)]);
     let scores = rates.map(|(class, rate)| Score {
         version: task.version,
@@ -277,8 +287,12 @@ fn meet(
     seats: [&Seating; 2],
     stop: &CancellationToken,
 ) -> Result<Option<Meeting>, String> {
-    let series =
-        SeriesSettings { kind: SeriesKind::Gate.into(), seed: SEED, mirrored: true, ..SeriesSettings::default() };
+    let series = SeriesSettings {
+        kind: SeriesKind::Gate.into(),
+        seed: SEED,
+        mirrored: true,
+        ..SeriesSettings::default()
+    };
     let mut table = task.arena.table(&series, seats).map_err(|error| error.to_string())?;
     let (mut prefix, mut moments) = (Prefix::new(), Moments::default());
     let begun = Instant::now();
@@ -308,7 +322,8 @@ fn meet(
 }
 
 fn add_score(connection: &Connection, run: RunId, score: &Score) -> SqlResult<()> {
-    let sql = "INSERT OR REPLACE INTO scores (run, version, class, decisions, er, se) VALUES (?, ?, ?, ?, ?, ?)";
+    let sql =
+        "INSERT OR REPLACE INTO scores (run, version, class, decisions, er, se) VALUES (?, ?, ?, ?, ?, ?)";
     let Score { version, class, decisions, er, se } = score;
     connection.prepare_cached(sql)?.execute(params![run, version, class, decisions, er, se]).map(drop)
 }

@@ -126,7 +126,8 @@ fn moment(gate: &Gate) -> Moment {
 }
 
 fn row(connection: &Connection, run: RunId, candidate: u64) -> rusqlite::Result<Option<Row>> {
-    let sql = "SELECT series, opponent, alpha, beta, delta, limit_pairs, bound, started_at, decided_at FROM gates
+    let sql =
+        "SELECT series, opponent, alpha, beta, delta, limit_pairs, bound, started_at, decided_at FROM gates
                WHERE run = ? AND candidate = ? ORDER BY series DESC LIMIT 1";
     let row = |row: &rusqlite::Row<'_>| {
         Ok(Row {

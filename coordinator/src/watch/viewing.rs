@@ -58,7 +58,10 @@ pub(crate) struct ViewedPosition {
 enum Found {
     Kept(KeptGame),
     /// A game of a gate, which is played again.
-    Gate { settings: SeriesSettings, players: Players },
+    Gate {
+        settings: SeriesSettings,
+        players: Players,
+    },
 }
 
 /// Whose judgement: a version by its weights.
@@ -83,7 +86,8 @@ impl Shared {
             let found = match kept {
                 Some(kept) => Found::Kept(kept),
                 None => {
-                    let (settings, players) = self.gate_game(&state, run, series, number)?.ok_or_else(missing)?;
+                    let (settings, players) =
+                        self.gate_game(&state, run, series, number)?.ok_or_else(missing)?;
                     Found::Gate { settings, players }
                 }
             };
@@ -101,7 +105,9 @@ impl Shared {
         };
         let record = match found {
             Found::Kept(kept) => kept.record,
-            Found::Gate { settings, players } => self.play_again(arena.as_ref(), &settings, &players, number)?,
+            Found::Gate { settings, players } => {
+                self.play_again(arena.as_ref(), &settings, &players, number)?
+            }
         };
         let seating = judge.as_ref().map(|judge| self.judge(judge)).transpose()?;
         let mut viewer = arena.viewer(seating.as_ref()).map_err(told)?;
@@ -139,7 +145,8 @@ impl Shared {
         number: u64,
     ) -> Result<Option<(SeriesSettings, Players)>, CoordinatorError> {
         let row: Option<(Vec<u8>, u64, u64)> = state.query(|connection| {
-            let sql = "SELECT settings, candidate, opponent FROM gates JOIN series ON series.id = gates.series
+            let sql =
+                "SELECT settings, candidate, opponent FROM gates JOIN series ON series.id = gates.series
                        JOIN gate_games ON gate_games.series = gates.series
                        WHERE gates.run = ? AND gates.series = ? AND gate_games.number = ?";
             let row = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?));

@@ -12,7 +12,9 @@ fn description() -> Value {
 /// The schema that a reference means.
 fn resolved<'a>(api: &'a Value, schema: &'a Value) -> &'a Value {
     match schema["$ref"].as_str() {
-        Some(name) => api.pointer(name.trim_start_matches('#')).unwrap_or_else(|| panic!("{name} is nowhere")),
+        Some(name) => {
+            api.pointer(name.trim_start_matches('#')).unwrap_or_else(|| panic!("{name} is nowhere"))
+        }
         None => schema,
     }
 }
@@ -105,7 +107,9 @@ async fn every_answer_is_as_it_is_described() {
 fn every_route_is_described_and_every_schema_is_used() {
     let (api, text) = (description(), include_str!("../openapi.json"));
     for line in include_str!("../mod.rs").lines() {
-        let Some(path) = line.trim().strip_prefix(".route(\"").and_then(|rest| rest.split('"').next()) else { continue };
+        let Some(path) = line.trim().strip_prefix(".route(\"").and_then(|rest| rest.split('"').next()) else {
+            continue;
+        };
         if path.starts_with("/assets") || path == "/favicon.svg" || path == "/api/openapi.json" {
             continue;
         }

@@ -147,6 +147,7 @@ impl View for Scripted {
             gates: Accounts { issued: 100, accepted: 60, leased: 39, void: BTreeMap::new() },
             refused: BTreeMap::from([("illegal-play".into(), 4)]),
             audits: BTreeMap::from([("agreed".into(), 17)]),
+            leases: BTreeMap::from([("gate", 3)]),
             outbox: 6,
             reported_at: Some(2900),
         };

@@ -1,0 +1,179 @@
+//! What lies in deploy/, checked as far as that goes without a cluster. What a check needs and this machine lacks is said.
+
+use std::collections::BTreeSet;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+fn deploy() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../deploy")
+}
+
+fn read(path: impl AsRef<Path>) -> String {
+    std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.as_ref().display()))
+}
+
+/// Runs a program that may not be there; then says what to install, and gives nothing.
+fn run(program: &str, args: &[&str], package: &str) -> Option<Output> {
+    match Command::new(program).args(args).current_dir(deploy()).stdin(Stdio::null()).output() {
+        Ok(output) => Some(output),
+        Err(_) => {
+            eprintln!("skipped: there is no {program} ({package})");
+            None
+        }
+    }
+}
+
+fn text(output: &Output) -> String {
+    String::from_utf8_lossy(&[&output.stdout[..], &output.stderr].concat()).into_owned()
+}
+
+const OVERLAYS: [&str; 3] = ["laptop", "external-redis", "spot"];
+
+/// An overlay as kubectl renders it.
+fn rendered(overlay: &str) -> Option<String> {
+    let folder = format!("kubernetes/overlays/{overlay}");
+    let output = run("kubectl", &["kustomize", &folder], "Debian: kubernetes-client")?;
+    assert!(output.status.success(), "{overlay}: {}", text(&output));
+    Some(String::from_utf8(output.stdout).expect("text"))
+}
+
+#[test]
+fn manifests_are_rendered_and_follow_the_schemas_of_kubernetes() {
+    let python = std::env::var("LUDUS_PYTHON").unwrap_or_else(|_| "python3".into());
+    for overlay in OVERLAYS {
+        let Some(manifests) = rendered(overlay) else { return };
+        for expected in [
+            "kind: Deployment",
+            "kind: StatefulSet",
+            "kind: PodDisruptionBudget",
+            "kind: NetworkPolicy",
+            "type: Recreate",
+            "maxUnavailable: 50%",
+            "terminationGracePeriodSeconds: 60",
+            "runAsNonRoot: true",
+            "readOnlyRootFilesystem: true",
+        ] {
+            assert!(manifests.contains(expected), "{overlay} lacks {expected}");
+        }
+        assert_eq!(manifests.contains("kind: HorizontalPodAutoscaler"), overlay != "laptop");
+        assert_eq!(manifests.contains("image: redis"), overlay == "laptop");
+        let has_module =
+            Command::new(&python).args(["-c", "import kubernetes_validate"]).stderr(Stdio::null()).status();
+        if !has_module.is_ok_and(|status| status.success()) {
+            eprintln!("skipped: {python} has no kubernetes-validate from PyPI (LUDUS_PYTHON names another)");
+            continue;
+        }
+        let mut file = tempfile::NamedTempFile::with_suffix(".yaml").expect("a file");
+        file.write_all(manifests.as_bytes()).expect("written");
+        let validating =
+            Command::new(&python).args(["-m", "kubernetes_validate", "--strict"]).arg(file.path()).output();
+        let output = validating.expect("python starts");
+        assert!(output.status.success(), "{overlay}: {}", text(&output));
+    }
+}
+
+/// The arguments of every container of ludus in a list of manifests.
+fn arguments(manifests: &str) -> Vec<Vec<String>> {
+    let lines: Vec<&str> = manifests.lines().collect();
+    let indent = |line: &str| line.len() - line.trim_start().len();
+    let plain = |word: &str| word.trim_matches(['"', '\'']).to_owned();
+    let starts =
+        lines.iter().enumerate().filter(|(_, line)| line.trim_start().trim_start_matches("- ") == "args:");
+    let all = starts.map(|(i, line)| {
+        let depth = indent(line) + if line.trim_start().starts_with("- ") { 2 } else { 0 };
+        let items = lines[i + 1..]
+            .iter()
+            .take_while(|item| indent(item) == depth && item.trim_start().starts_with("- "));
+        items.map(|item| plain(item.trim_start().trim_start_matches("- "))).collect::<Vec<_>>()
+    });
+    all.filter(|args| args.first().is_some_and(|first| !first.contains("redis"))).collect()
+}
+
+#[test]
+fn what_the_manifests_tell_ludus_is_what_it_understands() {
+    let Some(manifests) = rendered("laptop") else { return };
+    let all = arguments(&manifests);
+    let roles: BTreeSet<&str> = all.iter().map(|args| args[0].as_str()).collect();
+    assert_eq!(roles, BTreeSet::from(["coordinator", "trainer", "worker"]), "{all:?}");
+    for args in &all {
+        // With --help behind it, everything before is read and nothing is done.
+        let output =
+            Command::new(env!("CARGO_BIN_EXE_ludus")).args(args).arg("--help").output().expect("it starts");
+        assert!(output.status.success(), "{args:?}: {}", text(&output));
+        let help = text(&output);
+        for option in args.iter().filter(|arg| arg.starts_with("--")) {
+            assert!(help.contains(option.as_str()), "{option} is no option of {}", args[0]);
+        }
+    }
+    for line in read(deploy().join("compose.yaml")).lines() {
+        let Some(list) = line.trim().strip_prefix("command: [").and_then(|rest| rest.strip_suffix(']'))
+        else {
+            continue;
+        };
+        let args: Vec<&str> = list.split(", ").map(|word| word.trim_matches('"')).collect();
+        if args[0].starts_with('-') || args[0].starts_with("redis") {
+            continue;
+        }
+        let output =
+            Command::new(env!("CARGO_BIN_EXE_ludus")).args(&args).arg("--help").output().expect("it starts");
+        assert!(output.status.success(), "{args:?}: {}", text(&output));
+        for option in args.iter().filter(|arg| arg.starts_with("--")) {
+            assert!(text(&output).contains(option), "{option} is no option of {}", args[0]);
+        }
+    }
+}
+
+#[test]
+fn the_alerts_are_sound_and_ring_when_they_should() {
+    for args in [
+        ["check", "rules", "prometheus/rules.yaml"],
+        ["test", "rules", "prometheus/rules-test.yaml"],
+        ["check", "config", "prometheus/prometheus.yaml"],
+    ] {
+        let Some(output) = run("promtool", &args, "Debian: prometheus") else { return };
+        assert!(output.status.success(), "{args:?}: {}", text(&output));
+    }
+}
+
+#[test]
+fn the_compose_file_is_one() {
+    let asked = run("docker", &["compose", "version"], "it comes with Docker");
+    if !asked.is_some_and(|output| output.status.success()) {
+        eprintln!("skipped: docker has no compose");
+        return;
+    }
+    let output =
+        run("docker", &["compose", "-f", "compose.yaml", "config", "--quiet"], "").expect("it was there");
+    assert!(output.status.success(), "{}", text(&output));
+}
+
+#[test]
+fn alerts_dashboard_and_documentation_speak_of_metrics_that_there_are() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let sources = ["../coordinator/src/http/metrics.rs", "src/commands/worker.rs", "src/commands/trainer.rs"];
+    let known: BTreeSet<String> = sources.iter().flat_map(|file| names(&read(root.join(file)))).collect();
+    assert!(known.len() > 40, "{known:?}");
+    let dashboard = read(deploy().join("grafana/ludus.json"));
+    let parsed: serde_json::Value = serde_json::from_str(&dashboard).expect("JSON");
+    let panels = parsed["panels"].as_array().expect("panels");
+    let ids: BTreeSet<u64> = panels.iter().filter_map(|panel| panel["id"].as_u64()).collect();
+    assert_eq!(ids.len(), panels.len(), "no two panels have one number");
+    for (file, text) in [
+        ("grafana/ludus.json", dashboard),
+        ("prometheus/rules.yaml", read(deploy().join("prometheus/rules.yaml"))),
+        ("kubernetes/base/workers.yaml", read(deploy().join("kubernetes/base/workers.yaml"))),
+    ] {
+        let used = names(&text);
+        assert!(!used.is_empty());
+        let unknown: Vec<_> = used.difference(&known).collect();
+        assert!(unknown.is_empty(), "{file}: {unknown:?}");
+    }
+}
+
+/// The names of metrics in a text.
+fn names(text: &str) -> BTreeSet<String> {
+    let part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let words = text.split(|c: char| !part(c) && c != ':');
+    words.filter(|word| word.starts_with("ludus_")).map(str::to_owned).collect()
+}
