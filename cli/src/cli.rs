@@ -40,6 +40,8 @@ pub enum Command {
     Run(commands::run::Action),
     /// List the versions of a run
     Versions(commands::versions::Args),
+    /// Watch a run in the terminal
+    Watch(commands::watch::Args),
     /// Show whose games versions may have learnt from
     Lineage(commands::lineage::Args),
     /// Make, list and revoke the tokens of those who talk to a coordinator
@@ -88,6 +90,7 @@ impl Command {
             Command::Trainer(args) => commands::trainer::run(args),
             Command::Run(action) => commands::run::run(action),
             Command::Versions(args) => commands::versions::run(args),
+            Command::Watch(args) => commands::watch::run(args),
             Command::Lineage(args) => commands::lineage::run(args),
             Command::Token(action) => commands::token::run(action),
             Command::Gate(action) => commands::gate::run(action),

@@ -2,7 +2,7 @@
 //!
 //! The cluster: [`train`], [`coordinator`], [`trainer`], [`worker`], [`token`]. Its runs: [`run`], [`versions`],
 //! [`lineage`], [`gate`],
-//! [`weights`], [`config`]. Players without a cluster: the rest.
+//! [`weights`], [`config`], [`watch`]. Players without a cluster: the rest.
 
 pub mod bearoff;
 pub mod benchmark;
@@ -23,6 +23,8 @@ pub mod token;
 pub mod train;
 pub mod trainer;
 pub mod versions;
+pub mod watch;
 pub mod weights;
+pub mod weights_export;
 pub mod weights_show;
 pub mod worker;
