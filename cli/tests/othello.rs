@@ -1,10 +1,12 @@
 //! A cluster of real processes that learns a game without dice.
 
+#[path = "support/cluster.rs"]
+mod cluster;
 #[path = "../../stream/tests/support/redis_server.rs"]
 mod redis_server;
 mod support;
 
-use support::cluster::{Cluster, Part};
+use cluster::{Cluster, Part};
 use support::{Accounts, arg, page, until};
 
 /// Small steps of everything, so that seconds are enough; the rest is what comes with the game.
@@ -33,7 +35,7 @@ fn a_cluster_learns_othello_audits_its_games_and_promotes_by_a_gate_of_openings(
     cluster.raise(Part::Trainer);
     cluster.raise(Part::WorkerOne);
     cluster.raise(Part::WorkerTwo);
-    let (url, data) = (cluster.url.clone(), cluster.data());
+    let (url, data) = (cluster.url.clone(), cluster.data.clone());
     until("a version is promoted, and enough is learnt to tell it from chance", || {
         let run = cluster.place.json(&["run", "show", "test", "--coordinator", &url, "--json"]);
         let accounts = Accounts::of(&run);
