@@ -103,23 +103,31 @@ mod tests {
         assert!((0..9).any(|pair| openings.of(&others, 2 * pair) != openings.of(&matches, 2 * pair)));
     }
 
-    /// The games of a match of each game without dice, with what is needed to check them.
-    fn matches() -> Vec<(&'static str, Arc<dyn Arena>, [Seating; 2], Vec<GameRecord>)> {
+    /// Some games of a match, with what is needed to check them.
+    struct Match {
+        game: &'static str,
+        arena: Arc<dyn Arena>,
+        seats: [Seating; 2],
+        games: Vec<GameRecord>,
+    }
+
+    /// A match of each game without dice.
+    fn matches() -> Vec<Match> {
         let player = |name: &str| Seating { source: Source::Baseline(name.into()), plies: 0 };
         let games = [("othello", "positional"), ("italian-draughts", "saltare@depth=1")];
         let play = |(game, name)| {
             let arena = Registry::standard().find(game).expect("a game of this program").clone();
             let seats = [player(name), player("random")];
             let mut table = arena.table(&series(SeriesKind::Gate), [&seats[0], &seats[1]]).expect("a table");
-            let records = (0..6).map(|number| table.play(number).expect("a game")).collect();
-            (game, arena, seats, records)
+            let games = (0..6).map(|number| table.play(number).expect("a game")).collect();
+            Match { game, arena, seats, games }
         };
         games.into_iter().map(play).collect()
     }
 
     #[test]
     fn games_begin_with_their_openings_and_are_the_same_at_another_table_in_another_order() {
-        for (game, arena, seats, games) in matches() {
+        for Match { game, arena, seats, games } in matches() {
             let opening = |number: usize| &games[number].plays[..6];
             for pair in 0..3 {
                 assert_eq!(opening(2 * pair), opening(2 * pair + 1), "{game}");
@@ -134,7 +142,7 @@ mod tests {
 
     #[test]
     fn records_are_checked_and_forged_ones_refused() {
-        for (game, arena, seats, games) in matches() {
+        for Match { game, arena, seats, games } in matches() {
             let (series, refs) = (series(SeriesKind::Gate), seats.each_ref().map(Seating::player_ref));
             let check = |record: &GameRecord| arena.check(&series, &refs, record);
             let reason = |record: &GameRecord| check(record).expect_err("a forged record").reason;

@@ -159,7 +159,7 @@ fn exploration_within_a_margin_draws_rivals_of_the_best_play_and_never_the_best_
             } else {
                 assert_eq!(made, best, "game {number}, ply {ply}");
             }
-            state = plays.after[made].clone();
+            state = plays.after[made];
         }
     }
     assert!(drawn > 100, "{drawn}");
