@@ -47,6 +47,8 @@ pub enum Command {
     /// Make, list and revoke the tokens of those who talk to a coordinator
     #[command(subcommand)]
     Token(commands::token::Action),
+    /// Copy what a coordinator keeps: runs, versions, verdicts, accounts
+    Backup(commands::backup::Args),
     /// Check what was decided about versions
     #[command(subcommand)]
     Gate(commands::gate::Action),
@@ -93,6 +95,7 @@ impl Command {
             Command::Watch(args) => commands::watch::run(args),
             Command::Lineage(args) => commands::lineage::run(args),
             Command::Token(action) => commands::token::run(action),
+            Command::Backup(args) => commands::backup::run(args),
             Command::Gate(action) => commands::gate::run(action),
             Command::Weights(action) => commands::weights::run(action),
             Command::Config(action) => commands::config::run(action),

@@ -3,16 +3,16 @@
 use std::future::Future;
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use ludus_players::weight_file::Digest;
-use ludus_proto::Bearer;
 use ludus_proto::v1::admin_service_client::AdminServiceClient;
 use ludus_proto::v1::trainer_service_client::TrainerServiceClient;
 use ludus_proto::v1::worker_service_client::WorkerServiceClient;
 use ludus_proto::v1::*;
+use ludus_proto::{Access, Bearer};
 use tokio::runtime::Runtime;
 use tonic::service::interceptor::InterceptedService;
-use tonic::transport::{Channel, Endpoint};
+use tonic::transport::Channel;
 use tonic::{Code, Response, Status};
 
 use crate::exit::BadConfiguration;
@@ -28,16 +28,16 @@ pub struct CoordinatorClient {
 }
 
 impl CoordinatorClient {
-    /// Connects at the first call, and shows `token` with each. `address` is a URL, or host and port.
-    pub fn new(address: &str, token: Bearer) -> Result<Self> {
-        let url = if address.contains("://") { address.to_owned() } else { format!("http://{address}") };
+    /// Connects at the first call, and shows its token with each. `address` is a URL, or host and port.
+    pub fn new(address: &str, access: Access) -> Result<Self> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        let endpoint = Endpoint::from_shared(url.clone()).with_context(|| {
-            format!("{address:?} is not the address of a coordinator, which looks like http://127.0.0.1:7777")
-        })?;
+        let (url, endpoint) = access.endpoint(address)?;
         let channel = {
             let _within = runtime.enter();
-            InterceptedService::new(endpoint.connect_timeout(Duration::from_secs(5)).connect_lazy(), token)
+            InterceptedService::new(
+                endpoint.connect_timeout(Duration::from_secs(5)).connect_lazy(),
+                access.token,
+            )
         };
         Ok(CoordinatorClient { url, channel, runtime })
     }

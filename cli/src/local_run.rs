@@ -7,11 +7,13 @@ use anyhow::{Context, Result, anyhow};
 use ludus_coordinator::{Coordinator, CoordinatorError, CoordinatorOptions, Records, Role};
 use ludus_players::arena::Registry;
 use ludus_players::weight_file::Digest;
+use ludus_proto::Access;
 use ludus_proto::v1::{RunStatus, TokenInfo, VersionInfo, VersionLineage};
 use ludus_stream::StreamHome;
 
+use crate::access::AccessArgs;
 use crate::coordinator_client::CoordinatorClient;
-use crate::token::{self, TokenArgs};
+use crate::{roles, token};
 
 /// Where to look for a run.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -23,7 +25,7 @@ pub struct RunPlace {
     #[arg(long, value_name = "DIR")]
     pub dir: Option<PathBuf>,
     #[command(flatten)]
-    pub token: TokenArgs,
+    pub access: AccessArgs,
 }
 
 /// Runs that can be read.
@@ -46,7 +48,7 @@ impl RunPlace {
     /// The runs there, to be read.
     pub fn read(&self) -> Result<Runs> {
         match &self.coordinator {
-            Some(url) => Ok(Runs::Served(CoordinatorClient::new(url, self.token.bearer()?)?)),
+            Some(url) => Ok(Runs::Served(CoordinatorClient::new(url, self.access.read()?)?)),
             None => Ok(Runs::Kept(Records::open(&self.folder()?)?)),
         }
     }
@@ -54,7 +56,7 @@ impl RunPlace {
     /// The runs there, to be changed: through the coordinator that is using the folder, if one is.
     pub fn change(&self) -> Result<Rule> {
         if let Some(url) = &self.coordinator {
-            return Ok(Rule::Served(CoordinatorClient::new(url, self.token.bearer()?)?));
+            return Ok(Rule::Served(CoordinatorClient::new(url, self.access.read()?)?));
         }
         // Looked at first, because opening would begin a new state in an empty folder.
         Records::open(&self.folder()?)?;
@@ -64,13 +66,15 @@ impl RunPlace {
     /// The same, where a folder in which nothing was begun yet will do.
     pub fn change_or_begin(&self) -> Result<Rule> {
         if let Some(url) = &self.coordinator {
-            return Ok(Rule::Served(CoordinatorClient::new(url, self.token.bearer()?)?));
+            return Ok(Rule::Served(CoordinatorClient::new(url, self.access.read()?)?));
         }
         let dir = self.folder()?;
         let options = CoordinatorOptions {
             stream: StreamHome::Local { folder: dir.clone() },
             registry: Registry::standard(),
             insecure: false,
+            keep_versions: roles::KEEP_VERSIONS,
+            tls: None,
             dir: dir.clone(),
         };
         match Coordinator::open(options) {
@@ -85,7 +89,8 @@ impl RunPlace {
                 // Whoever may read the folder may do everything with what is in it.
                 let key = std::fs::read_to_string(dir.join(KEY))
                     .with_context(|| format!("the coordinator's key, {}", dir.join(KEY).display()))?;
-                Ok(Rule::Served(CoordinatorClient::new(address.trim(), token::read(KEY, &key)?)?))
+                let access = Access { token: token::read(KEY, &key)?, tls: self.access.tls()? };
+                Ok(Rule::Served(CoordinatorClient::new(address.trim(), access)?))
             }
             Err(error) => Err(error.into()),
         }

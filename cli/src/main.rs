@@ -1,5 +1,6 @@
 //! `ludus`, the one binary: every role of a training cluster and every tool around its players.
 
+mod access;
 mod cli;
 mod commands;
 mod config_file;
@@ -13,6 +14,8 @@ mod game;
 mod input;
 mod local_run;
 mod log;
+mod metrics_port;
+mod onnx;
 mod output;
 mod players;
 mod report;

@@ -4,14 +4,19 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Result, bail};
-use ludus_coordinator::{Coordinator, CoordinatorOptions};
+use ludus_coordinator::{Coordinator, CoordinatorOptions, ServerTls};
 use ludus_players::arena::Registry;
-use ludus_proto::Bearer;
+use ludus_proto::{Access, Bearer};
 use ludus_stream::StreamHome;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tokio::runtime::Runtime;
 
 /// Time between two lines about the work of a role.
 pub const NEWS: Duration = Duration::from_secs(10);
+
+/// How many versions keep their weights although they were not promoted, where nobody says otherwise: with the default
+/// networks 300 MB.
+pub const KEEP_VERSIONS: usize = 1000;
 
 /// A runtime that moves data; what computes has threads of its own.
 pub fn runtime() -> Result<Runtime> {
@@ -26,7 +31,13 @@ pub fn stream(dir: &Path, redis: Option<String>) -> StreamHome {
 
 /// Opens the folder `dir` of a coordinator. Refuses to change from a file to a Redis or back: games that were accepted
 /// and not yet learnt would stay behind.
-pub async fn coordinator(dir: &Path, stream: &StreamHome, insecure: bool) -> Result<Coordinator> {
+pub async fn coordinator(
+    dir: &Path,
+    stream: &StreamHome,
+    insecure: bool,
+    keep_versions: usize,
+    tls: Option<ServerTls>,
+) -> Result<Coordinator> {
     stream.check().await?;
     let in_file = dir.join("stream.sqlite").is_file();
     let coordinator = Coordinator::open(CoordinatorOptions {
@@ -34,6 +45,8 @@ pub async fn coordinator(dir: &Path, stream: &StreamHome, insecure: bool) -> Res
         stream: stream.clone(),
         registry: Registry::standard(),
         insecure,
+        keep_versions,
+        tls,
     })?;
     let has_games = coordinator.runs()?.iter().any(|run| run.accepted > 0);
     match stream {
@@ -51,8 +64,8 @@ pub async fn coordinator(dir: &Path, stream: &StreamHome, insecure: bool) -> Res
 }
 
 /// What opens every door of a coordinator in this process.
-pub fn house_bearer(coordinator: &Coordinator) -> Bearer {
-    Bearer::new(coordinator.house_token()).unwrap_or_default()
+pub fn house_access(coordinator: &Coordinator) -> Access {
+    Bearer::new(coordinator.house_token()).unwrap_or_default().into()
 }
 
 /// Reads a number of threads. More than any machine has would only bring this one down.
@@ -60,6 +73,14 @@ pub fn threads(text: &str) -> Result<usize, String> {
     let most = 1024;
     let threads = text.parse().ok().filter(|threads| (1..=most).contains(threads));
     threads.ok_or_else(|| format!("a number of threads is from 1 to {most}"))
+}
+
+/// Lets this process have as many open files, and so connections, as the system allows it. Many systems begin with fewer.
+pub fn many_files() {
+    let files = getrlimit(Resource::Nofile);
+    if let Err(error) = setrlimit(Resource::Nofile, Rlimit { current: files.maximum, ..files }) {
+        tracing::debug!("the limit of open files stays: {error}");
+    }
 }
 
 /// Threads this machine can run at once.

@@ -13,13 +13,14 @@ use std::time::Duration;
 use axum::Router;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
-use hyper_util::server::graceful::GracefulShutdown;
+use hyper_util::server::graceful::{GracefulShutdown, Watcher};
 use hyper_util::service::TowerToHyperService;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, Sleep};
+use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 
 /// What a connection is allowed.
@@ -56,6 +57,7 @@ const PAUSE: Duration = Duration::from_millis(100);
 pub(crate) async fn serve(
     listener: TcpListener,
     router: Router,
+    tls: Option<TlsAcceptor>,
     limits: Limits,
     stop: CancellationToken,
     refused: impl Fn(&'static str),
@@ -75,7 +77,12 @@ pub(crate) async fn serve(
         let accepted = tokio::select! {
             () = stop.cancelled() => break,
             accepted = listener.accept() => accepted,
-            Some(_) = connections.join_next() => continue,
+            Some(ended) = connections.join_next() => {
+                if let Ok(Some(reason)) = ended {
+                    refused(reason);
+                }
+                continue;
+            }
         };
         let stream = match accepted {
             Ok((stream, _)) => stream,
@@ -96,14 +103,23 @@ pub(crate) async fn serve(
             tracing::debug!("a connection stays slow: {error}");
         }
         let service = TowerToHyperService::new(router.clone());
-        let connection =
-            builder.serve_connection(TokioIo::new(Impatient::new(stream, limits)), service).into_owned();
-        let connection = graceful.watch(connection);
+        let (builder, watcher, tls) = (builder.clone(), graceful.watcher(), tls.clone());
         connections.spawn(async move {
-            if let Err(error) = connection.await {
-                tracing::debug!("a connection broke: {error}");
+            // Held until the connection ends.
+            let _place = place;
+            let Some(tls) = tls else {
+                attend(&builder, watcher, Impatient::new(stream, limits), service).await;
+                return None;
+            };
+            match tokio::time::timeout(limits.head, tls.accept(stream)).await {
+                Ok(Ok(stream)) => attend(&builder, watcher, Impatient::new(stream, limits), service).await,
+                Ok(Err(error)) => {
+                    tracing::debug!("a connection without TLS that fits: {error}");
+                    return Some("no-tls");
+                }
+                Err(_) => return Some("no-tls"),
             }
-            drop(place);
+            None
         });
     }
     drop(listener);
@@ -112,17 +128,30 @@ pub(crate) async fn serve(
     }
 }
 
+/// Serves one connection to its end.
+async fn attend<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
+    builder: &Builder<TokioExecutor>,
+    watcher: Watcher,
+    stream: Impatient<S>,
+    service: TowerToHyperService<Router>,
+) {
+    let connection = builder.serve_connection(TokioIo::new(stream), service).into_owned();
+    if let Err(error) = watcher.watch(connection).await {
+        tracing::debug!("a connection broke: {error}");
+    }
+}
+
 /// A connection that breaks when its other end is silent for too long.
-struct Impatient {
-    stream: TcpStream,
+struct Impatient<S> {
+    stream: S,
     deadline: Pin<Box<Sleep>>,
     /// Bytes that have come, until they are a greeting.
     heard: usize,
     silence: Duration,
 }
 
-impl Impatient {
-    fn new(stream: TcpStream, limits: Limits) -> Self {
+impl<S> Impatient<S> {
+    fn new(stream: S, limits: Limits) -> Self {
         Impatient {
             stream,
             deadline: Box::pin(tokio::time::sleep(limits.head)),
@@ -137,7 +166,7 @@ impl Impatient {
     }
 }
 
-impl AsyncRead for Impatient {
+impl<S: AsyncRead + Unpin> AsyncRead for Impatient<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -157,7 +186,7 @@ impl AsyncRead for Impatient {
     }
 }
 
-impl AsyncWrite for Impatient {
+impl<S: AsyncWrite + Unpin> AsyncWrite for Impatient<S> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -197,6 +226,7 @@ mod tests {
     use std::sync::Mutex;
 
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    use tokio::net::TcpStream;
 
     use super::*;
 
@@ -208,7 +238,7 @@ mod tests {
         let refused = Arc::<Mutex<Vec<&'static str>>>::default();
         let noted = refused.clone();
         let note = move |reason| noted.lock().expect("unpoisoned").push(reason);
-        tokio::spawn(serve(listener, router, limits, CancellationToken::new(), note));
+        tokio::spawn(serve(listener, router, None, limits, CancellationToken::new(), note));
         (address, refused)
     }
 

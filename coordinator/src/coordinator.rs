@@ -18,6 +18,7 @@ use crate::book::Run;
 use crate::state::State;
 use crate::store::write::EndReason;
 use crate::store::{Folder, WeightFolder};
+use crate::tls::ServerTls;
 use crate::{clock, condition, gatekeeper, lineage, phases, status, tokens};
 
 /// What a coordinator needs to know.
@@ -31,6 +32,10 @@ pub struct CoordinatorOptions {
     pub registry: Registry,
     /// Whether it may be reached from other machines although there are no tokens, so nobody has to show who he is.
     pub insecure: bool,
+    /// How many of the newest versions of a run keep their weights although they were not promoted.
+    pub keep_versions: usize,
+    /// With what it serves TLS, if it does.
+    pub tls: Option<ServerTls>,
 }
 
 /// Owns the runs of a data folder. A handle: clones share the coordinator, and the last one to go frees the folder.
@@ -80,6 +85,8 @@ impl Coordinator {
         };
         shared.check_games()?;
         shared.start_gates()?;
+        shared.weights.sweep()?;
+        shared.prune_weights()?;
         Ok(Coordinator { shared: Arc::new(shared) })
     }
 
@@ -196,7 +203,8 @@ impl Shared {
     }
 
     fn create_run(&self, config: &str, name: &str) -> Result<String, CoordinatorError> {
-        let config = self.completed(RunConfig::parse(config)?)?;
+        let config = RunConfig::parse_over(config, |game| self.options.registry.training(game))?;
+        let config = self.completed(config)?;
         let revision = self.game(&config)?.revision();
 
         let mut state = self.lock()?;

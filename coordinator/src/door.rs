@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use axum::body::Body;
 use axum::extract::{Request, State};
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::{HeaderMap, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use base64::Engine;
@@ -23,12 +23,17 @@ const LONGEST: Duration = Duration::from_secs(120);
 const SERVICES: &str = "/ludus.v1.";
 
 /// What a path needs. Whatever is not named here needs some token, so that nothing is left open by mistake.
-fn need(path: &str) -> Need {
+fn need(method: &Method, path: &str) -> Need {
     match path {
-        "/healthz" | "/readyz" | "/style.css" | "/favicon.svg" => return Need::Nothing,
+        "/healthz" | "/readyz" | "/favicon.svg" => return Need::Nothing,
+        // The dashboard's own files say nothing of any run.
+        _ if path.starts_with("/assets/") && !path.contains("..") => return Need::Nothing,
         _ => {}
     }
-    let Some(rpc) = path.strip_prefix(SERVICES) else { return Need::Token };
+    let Some(rpc) = path.strip_prefix(SERVICES) else {
+        let reads = *method == Method::GET || *method == Method::HEAD;
+        return if reads { Need::Token } else { Need::Role(Role::Admin) };
+    };
     match rpc {
         "WorkerService/FetchWeights"
         | "AdminService/ListRuns"
@@ -44,7 +49,7 @@ fn need(path: &str) -> Need {
 /// Lets a request in with its [`Caller`] among its extensions, or answers it.
 pub(crate) async fn door(State(shared): State<Arc<Shared>>, mut request: Request, next: Next) -> Response {
     let grpc = request.uri().path().starts_with(SERVICES);
-    let need = need(request.uri().path());
+    let need = need(request.method(), request.uri().path());
     let secret = secret(request.headers());
     let looking = shared.clone();
     let caller = match blocking(move || looking.admit(secret.as_deref(), need)).await {
@@ -128,6 +133,8 @@ mod tests {
         for (path, wanted) in [
             ("/healthz", Need::Nothing),
             ("/", Need::Token),
+            ("/assets/main.js", Need::Nothing),
+            ("/assets/../metrics", Need::Token),
             ("/metrics", Need::Token),
             ("/healthz/../metrics", Need::Token),
             ("/api/v1/runs/r/versions/1/weights", Need::Token),
@@ -138,8 +145,10 @@ mod tests {
             ("/ludus.v1.AdminService/CreateToken", Need::Role(Role::Admin)),
             ("/ludus.v1.AdminService/SomethingNew", Need::Role(Role::Admin)),
         ] {
-            assert_eq!(need(path), wanted, "{path}");
+            let method = if path.starts_with(SERVICES) { Method::POST } else { Method::GET };
+            assert_eq!(need(&method, path), wanted, "{path}");
         }
+        assert_eq!(need(&Method::POST, "/api/v1/runs"), Need::Role(Role::Admin));
     }
 
     #[test]

@@ -75,6 +75,14 @@ pub enum CoordinatorError {
         /// What this program has.
         has: String,
     },
+    /// A file for TLS.
+    #[error("cannot use {} for TLS ({reason}): it must hold what its option says, in PEM", .path.display())]
+    Tls {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
     /// The run's configuration.
     #[error("run configuration, {0}")]
     Config(#[from] ludus_config::ConfigError),
@@ -133,6 +141,16 @@ pub enum CoordinatorError {
         /// The versions there are.
         known: String,
     },
+    /// No such game to look at.
+    #[error("run {run} has no game {number} of series {series} to look at: of games that are learnt from a few are kept, of gates all")]
+    NoGame {
+        /// The run.
+        run: String,
+        /// The series.
+        series: u64,
+        /// The number.
+        number: u64,
+    },
     /// A request that no honest worker or trainer makes.
     #[error("{0}")]
     Request(String),
@@ -183,7 +201,10 @@ pub enum CoordinatorError {
         reason: String,
     },
     /// No such weight file.
-    #[error("no version of any run has the weights {sha256}")]
+    #[error(
+        "there are no weights {sha256}: they are no version's, or of an old version that was not promoted, of which only \
+         the newest are kept (--keep-versions)"
+    )]
     NoWeights {
         /// The sum asked for.
         sha256: String,

@@ -2,10 +2,11 @@
 //!
 //! Read in this order. The pure cores: [`leases`] (which games were handed out, which came back), [`gate`] (is the
 //! candidate better?), `turns` (whose turn it is). The state: `book` (everything in memory), `store` (the same on disk)
-//! and `state` (the one lock, and the step that changes both). Who may ask: [`Role`] and `tokens`, with `people` and `door`. What is asked of it: `acquire`, `submit`, `phases`,
-//! `training`, `gatekeeper`, `condition`. What is made sure of: `audit`, `lineage`. What moves data: `outbox`, `services`, `http` with `view` and [`json`], `connections`, `serve`. [`Coordinator`] is the
+//! and `state` (the one lock, and the step that changes both). Who may ask: [`Role`] and `tokens`, with `people`, `door` and [`ServerTls`]. What is asked of it: `acquire`, `submit`, `phases`,
+//! `training`, `gatekeeper`, `condition`. What is made sure of: `audit`, `lineage`. What moves data: `outbox`, `services`, `http` with `view`, [`json`] and [`exposition`], `connections`, `serve`. What people look at besides: `watch`. [`Coordinator`] is the
 //! handle to all of it, and [`Records`] looks into a folder without one, and recomputes its verdicts (`verdict_check`).
 
+pub mod exposition;
 pub mod gate;
 pub mod json;
 pub mod leases;
@@ -26,6 +27,7 @@ mod outbox;
 mod people;
 mod phases;
 mod records;
+mod retention;
 mod roster;
 mod series;
 mod serve;
@@ -36,14 +38,17 @@ mod store;
 mod submit;
 #[cfg(test)]
 mod tests;
+mod tls;
 mod tokens;
 mod training;
 mod turns;
 mod verdict_check;
 mod view;
+mod watch;
 
 pub use coordinator::{Coordinator, CoordinatorOptions};
 pub use error::CoordinatorError;
 pub use records::Records;
+pub use tls::ServerTls;
 pub use tokens::{Role, Unadmitted};
 pub use verdict_check::{Finding, VerdictCheck};

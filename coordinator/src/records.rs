@@ -55,6 +55,33 @@ impl Records {
         self.folder.weights().read(sha256)
     }
 
+    /// Copies the database as of one moment, and the weights of its versions, into a new folder `to`, which a coordinator can
+    /// go on with. The coordinator that uses the folder goes on meanwhile.
+    pub fn back_up(&self, to: &Path) -> Result<(), CoordinatorError> {
+        let failed = |source| CoordinatorError::Folder { path: to.to_owned(), source };
+        if to.exists() {
+            return Err(failed(std::io::Error::other("it is there already, and a copy needs a new folder")));
+        }
+        std::fs::create_dir_all(to).map_err(failed)?;
+        let copy = Folder::new(to);
+        let connection = self.folder.read_database()?;
+        let target = copy.database().to_string_lossy().into_owned();
+        connection
+            .execute("VACUUM INTO ?", [&target])
+            .map_err(|source| database_failed(&self.folder.database(), source))?;
+        std::fs::File::open(copy.database()).and_then(|file| file.sync_all()).map_err(failed)?;
+        // After the database, so that the weights of every version in it are there, but for those that were deleted.
+        let copied = Records::open(to)?;
+        for version in copied.book.runs.values().flat_map(|run| &run.versions) {
+            match self.weights(version.sha256) {
+                Ok(bytes) => copy.weights().keep(version.sha256, &bytes)?,
+                Err(CoordinatorError::NoWeights { .. }) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
     /// Recomputes the verdict of every gate of a run from its log, oldest first.
     pub fn verify_gates(&self, run: &str) -> Result<Vec<VerdictCheck>, CoordinatorError> {
         let run = status::find(&self.book, run)?.id;

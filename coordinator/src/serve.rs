@@ -59,8 +59,15 @@ impl Coordinator {
             let _ = audits.await;
         });
 
+        let measuring = Arc::clone(&self.shared).start_measuring(shutdown.clone());
+        tasks.spawn(async move {
+            let _ = measuring.await;
+        });
+
         let refused = |reason| self.shared.refused_request(reason);
-        connections::serve(listener, self.router(), Limits::default(), shutdown, refused).await;
+        let router = self.router(shutdown.clone());
+        let tls = self.shared.options.tls.as_ref().map(|tls| tls.acceptor.clone());
+        connections::serve(listener, router, tls, Limits::default(), shutdown, refused).await;
         stop_outbox.cancel();
         let rest = async {
             while let Some(ended) = tasks.join_next().await {
@@ -75,7 +82,7 @@ impl Coordinator {
         Ok(())
     }
 
-    fn router(&self) -> axum::Router {
+    fn router(&self, shutdown: CancellationToken) -> axum::Router {
         let services = Services::new(self.clone());
         let worker = WorkerServiceServer::new(services.clone()).max_decoding_message_size(MOST_GAMES_BYTES);
         let trainer =
@@ -83,7 +90,7 @@ impl Coordinator {
         let admin = AdminServiceServer::new(services).max_decoding_message_size(1 << 20);
         let grpc = Routes::new(worker).add_service(trainer).add_service(admin).prepare().into_axum_router();
         // Two routers with a fallback each cannot be merged; the one of the HTTP side stays.
-        let rooms = crate::http::router(Arc::new(self.clone())).merge(grpc.reset_fallback());
+        let rooms = crate::http::router(Arc::new(self.clone()), shutdown).merge(grpc.reset_fallback());
         rooms.layer(middleware::from_fn_with_state(Arc::clone(&self.shared), door))
     }
 

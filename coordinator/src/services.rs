@@ -208,7 +208,7 @@ impl From<CoordinatorError> for Status {
             | E::ManyRuns { .. }
             | E::Request(_)
             | E::Weights { .. } => Status::invalid_argument(message),
-            E::NoRun { .. } | E::NoVersion { .. } | E::NoWeights { .. } | E::NoToken { .. } | E::NothingHere { .. } => {
+            E::NoRun { .. } | E::NoVersion { .. } | E::NoGame { .. } | E::NoWeights { .. } | E::NoToken { .. } | E::NothingHere { .. } => {
                 Status::not_found(message)
             }
             E::Unadmitted(Unadmitted::NoToken | Unadmitted::Unknown) => Status::unauthenticated(message),
@@ -227,6 +227,7 @@ impl From<CoordinatorError> for Status {
             | E::Revision { .. }
             | E::WeightsDamaged { .. }
             | E::PortInUse { .. }
+            | E::Tls { .. }
             | E::Listen { .. }
             | E::BeyondLoopback { .. }
             | E::Server(_) => Status::internal(message),

@@ -100,6 +100,10 @@ impl Shared {
         })?;
         drop(state);
         self.gate_bell.notify_one();
+        // The version is there; what is old can go another time.
+        if let Err(error) = self.prune_weights() {
+            tracing::warn!("old weights are not deleted: {error}");
+        }
         Ok(PublishReply { version: number })
     }
 

@@ -1,9 +1,14 @@
 //! Ludus on the wire. The messages and services are documented in `ludus/v1/*.proto`; this crate holds the code generated
-//! from them, and with the feature `grpc` the [`Bearer`] that a program shows with every call.
+//! from them, and with the feature `grpc` how a program reaches a coordinator: [`Access`], and the [`Bearer`] that it shows with every
+//! call.
 
+#[cfg(feature = "grpc")]
+mod access;
 #[cfg(feature = "grpc")]
 mod bearer;
 
+#[cfg(feature = "grpc")]
+pub use access::{Access, NoAddress, Tls};
 #[cfg(feature = "grpc")]
 pub use bearer::Bearer;
 

@@ -3,13 +3,13 @@
 use std::future::Future;
 use std::time::Duration;
 
-use ludus_proto::Bearer;
 use ludus_proto::v1::trainer_service_client::TrainerServiceClient;
 use ludus_proto::v1::{JoinReply, JoinRequest, PublishRequest, ReportReply, ReportRequest};
+use ludus_proto::{Access, Bearer};
 use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
 use tonic::service::interceptor::InterceptedService;
-use tonic::transport::{Channel, Endpoint};
+use tonic::transport::Channel;
 use tonic::{Code, Response, Status};
 
 /// Longest time to reach the coordinator.
@@ -54,30 +54,19 @@ pub struct Remote {
 }
 
 impl Remote {
-    /// The coordinator at `address`, such as `http://host:port`, to whom `token` is shown. Connects with the first call.
+    /// The coordinator at `address`, such as `http://host:port`, reached by `access`. Connects with the first call.
     pub fn new(
         address: &str,
-        token: Bearer,
+        access: Access,
         runtime: Handle,
         shutdown: CancellationToken,
     ) -> Result<Self, CoordinationError> {
-        let url = if address.contains("://") { address.to_owned() } else { format!("http://{address}") };
-        let wrong = |reason: String| {
-            let example = "http://127.0.0.1:7777";
-            Err(CoordinationError::Refused(format!(
-                "{address:?} is not the address of a coordinator ({reason}); it looks like {example}"
-            )))
-        };
-        if !url.starts_with("http://") {
-            return wrong("it must start with http://".into());
-        }
-        let endpoint = match Endpoint::from_shared(url.clone()) {
-            Ok(endpoint) => endpoint.connect_timeout(CONNECT).timeout(CALL),
-            Err(error) => return wrong(error.to_string()),
-        };
+        let (url, endpoint) =
+            access.endpoint(address).map_err(|error| CoordinationError::Refused(error.to_string()))?;
+        let endpoint = endpoint.connect_timeout(CONNECT).timeout(CALL);
         // The channel wants to be made within a runtime.
         let _within = runtime.enter();
-        let client = TrainerServiceClient::with_interceptor(endpoint.connect_lazy(), token);
+        let client = TrainerServiceClient::with_interceptor(endpoint.connect_lazy(), access.token);
         Ok(Remote { address: url, runtime, shutdown, client })
     }
 
@@ -141,9 +130,9 @@ mod tests {
     #[test]
     fn what_cannot_be_an_address_is_refused_with_an_example() {
         let runtime = Runtime::new().unwrap();
-        for address in ["https://host:1", "http://", "http://two words", "redis://host"] {
+        for address in ["http://", "http://two words", "redis://host"] {
             let error =
-                Remote::new(address, Bearer::none(), runtime.handle().clone(), CancellationToken::new())
+                Remote::new(address, Access::default(), runtime.handle().clone(), CancellationToken::new())
                     .unwrap_err();
             assert!(matches!(error, CoordinationError::Refused(_)), "{address}: {error}");
             assert!(error.to_string().contains("it looks like http://127.0.0.1:7777"), "{error}");
@@ -157,7 +146,7 @@ mod tests {
         let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let address = format!("127.0.0.1:{port}");
         let mut remote =
-            Remote::new(&address, Bearer::none(), runtime.handle().clone(), CancellationToken::new())
+            Remote::new(&address, Access::default(), runtime.handle().clone(), CancellationToken::new())
                 .unwrap();
         let error = remote.join(&JoinRequest::default()).unwrap_err();
         assert!(matches!(error, CoordinationError::NotNow(_)), "{error}");
@@ -172,7 +161,7 @@ mod tests {
         let address = silent.local_addr().unwrap().to_string();
         let shutdown = CancellationToken::new();
         let mut remote =
-            Remote::new(&address, Bearer::none(), runtime.handle().clone(), shutdown.clone()).unwrap();
+            Remote::new(&address, Access::default(), runtime.handle().clone(), shutdown.clone()).unwrap();
         shutdown.cancel();
         let error = remote.join(&JoinRequest::default()).unwrap_err();
         assert!(error.to_string().contains("this trainer stops"), "{error}");

@@ -29,7 +29,7 @@ use std::path::PathBuf;
 
 use ludus_players::arena::Registry;
 use ludus_players::weight_file::WeightFile;
-use ludus_proto::Bearer;
+use ludus_proto::Access;
 use ludus_stream::StreamHome;
 
 pub use checkpoint::CheckpointError;
@@ -43,8 +43,8 @@ pub use stats::{TrainerSnapshot, TrainerStats};
 pub struct TrainerOptions {
     /// Address of the coordinator, such as `http://127.0.0.1:7777`.
     pub coordinator: String,
-    /// The token it shows to the coordinator.
-    pub token: Bearer,
+    /// What it shows to the coordinator, and whom it takes for it.
+    pub access: Access,
     /// Name of the run; empty: the only active one.
     pub run: String,
     /// Where the run's stream lives.

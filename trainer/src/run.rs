@@ -39,9 +39,11 @@ pub async fn run(
 ) -> Result<(), TrainerError> {
     let runtime = Handle::current();
     let mut coordination =
-        Remote::new(&options.coordinator, options.token.clone(), runtime.clone(), shutdown.clone()).map_err(
-            |error| TrainerError::Refused { what: "reach the coordinator".into(), reason: error.to_string() },
-        )?;
+        Remote::new(&options.coordinator, options.access.clone(), runtime.clone(), shutdown.clone())
+            .map_err(|error| TrainerError::Refused {
+                what: "reach the coordinator".into(),
+                reason: error.to_string(),
+            })?;
     let patience = Patience { runtime, shutdown, stats };
     let (done, outcome) = oneshot::channel();
     thread::Builder::new()
@@ -223,9 +225,7 @@ impl Run {
 
 /// Networks as people write them, such as `contact 382-160-5`.
 fn in_words(networks: &[Shape]) -> String {
-    let words = networks
-        .iter()
-        .map(|Shape { class, inputs, hidden, outputs }| format!("{class} {inputs}-{hidden}-{outputs}"));
+    let words = networks.iter().map(|shape| format!("{} {shape}", shape.class));
     words.collect::<Vec<_>>().join(", ")
 }
 

@@ -19,7 +19,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ludus_players::arena::Registry;
-use ludus_proto::Bearer;
+use ludus_proto::{Access, NoAddress};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
@@ -34,8 +34,8 @@ const GRACE: Duration = Duration::from_secs(5);
 pub struct WorkerOptions {
     /// Address of the coordinator, such as `http://127.0.0.1:7777`.
     pub coordinator: String,
-    /// The token it shows to the coordinator.
-    pub token: Bearer,
+    /// What it shows to the coordinator, and whom it takes for it.
+    pub access: Access,
     /// Name shown to people.
     pub name: String,
     /// Player threads; each plays one lease at a time.
@@ -50,13 +50,8 @@ pub struct WorkerOptions {
 #[derive(Debug, thiserror::Error)]
 pub enum WorkerError {
     /// The address cannot be one of a coordinator.
-    #[error("{url:?} is not the address of a coordinator ({reason}); it looks like http://127.0.0.1:7777")]
-    Address {
-        /// What was given.
-        url: String,
-        /// What is wrong with it.
-        reason: String,
-    },
+    #[error(transparent)]
+    Address(#[from] NoAddress),
     /// Something answers there, and it will not have this worker.
     #[error("{url} does not take this worker: {reason}")]
     Refused {
@@ -100,7 +95,7 @@ pub async fn run(
     shutdown: CancellationToken,
     stats: Arc<WorkerStats>,
 ) -> Result<(), WorkerError> {
-    let link = link::Link::to(&options.coordinator, options.token)?;
+    let link = link::Link::to(&options.coordinator, options.access)?;
     let weights = weight_cache::WeightCache::new(options.cache)?;
     let stop = shutdown.child_token();
     let hard_stop = CancellationToken::new();

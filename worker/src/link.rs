@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use ludus_proto::Bearer;
 use ludus_proto::v1::worker_service_client::WorkerServiceClient;
 use ludus_proto::v1::{
     AcquireReply, AcquireRequest, FetchWeightsRequest, ReleaseRequest, SubmitReply, SubmitRequest,
 };
+use ludus_proto::{Access, Bearer};
 use tonic::service::interceptor::InterceptedService;
-use tonic::transport::{Channel, Endpoint};
+use tonic::transport::Channel;
 use tonic::{Code, Status};
 
 use crate::WorkerError;
@@ -26,20 +26,15 @@ pub(crate) struct Link {
 }
 
 impl Link {
-    pub(crate) fn to(address: &str, token: Bearer) -> Result<Self, WorkerError> {
-        let url = if address.contains("://") { address.to_owned() } else { format!("http://{address}") };
-        let wrong = |reason: String| WorkerError::Address { url: address.to_owned(), reason };
-        if !url.starts_with("http://") {
-            return Err(wrong("it must start with http://".into()));
-        }
-        let endpoint = Endpoint::from_shared(url.clone()).map_err(|error| wrong(error.to_string()))?;
+    pub(crate) fn to(address: &str, access: Access) -> Result<Self, WorkerError> {
+        let (url, endpoint) = access.endpoint(address)?;
         let channel = endpoint
             .connect_timeout(CONNECT)
             .tcp_nodelay(true)
             .http2_keep_alive_interval(Duration::from_secs(20))
             .keep_alive_timeout(Duration::from_secs(10))
             .connect_lazy();
-        Ok(Link { client: WorkerServiceClient::with_interceptor(channel, token), url })
+        Ok(Link { client: WorkerServiceClient::with_interceptor(channel, access.token), url })
     }
 
     pub(crate) fn url(&self) -> &str {

@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use anyhow::Result;
+use ludus_coordinator::ServerTls;
 
 use crate::local_run::Served;
 use crate::{roles, signals};
@@ -30,19 +31,39 @@ pub struct Args {
     /// Listen beyond this machine although there are no tokens (`ludus token create`), so that everybody may do everything
     #[arg(long)]
     insecure: bool,
+    /// How many of the newest versions of a run keep their weights; those that were promoted keep them anyway
+    #[arg(long, value_name = "N", default_value_t = roles::KEEP_VERSIONS)]
+    keep_versions: usize,
+    /// Serve TLS: file with the certificate and those between it and its authority, in PEM
+    #[arg(long, value_name = "FILE", requires = "tls_key")]
+    tls_cert: Option<PathBuf>,
+    /// File with the key of that certificate, in PEM
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    tls_key: Option<PathBuf>,
+    /// Mutual TLS: file with the certificates, in PEM, by one of which everybody's who connects must be signed
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    tls_client_ca: Option<PathBuf>,
 }
 
 /// Serves until it is told to stop.
 pub fn run(args: Args) -> Result<()> {
+    roles::many_files();
     roles::runtime()?.block_on(serve(args))
 }
 
 async fn serve(args: Args) -> Result<()> {
     let told_to_stop = signals::told_to_stop()?;
+    let tls = match (&args.tls_cert, &args.tls_key) {
+        (Some(certificate), Some(key)) => {
+            Some(ServerTls::read(certificate, key, args.tls_client_ca.as_deref())?)
+        }
+        _ => None,
+    };
+    let scheme = if tls.is_some() { "https" } else { "http" };
     let stream = roles::stream(&args.dir, args.redis);
-    let coordinator = roles::coordinator(&args.dir, &stream, args.insecure).await?;
+    let coordinator = roles::coordinator(&args.dir, &stream, args.insecure, args.keep_versions, tls).await?;
     let listener = coordinator.bind(args.listen).await?;
-    let url = format!("http://{}", listener.local_addr()?);
+    let url = format!("{scheme}://{}", listener.local_addr()?);
     let _served = Served::note(&args.dir, &url, coordinator.house_token());
     // It serves whether or not somebody reads this.
     let _ = writeln!(stdout(), "coordinator at {url}, data in {}", args.dir.display());

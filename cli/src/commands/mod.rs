@@ -4,6 +4,7 @@
 //! [`lineage`], [`gate`],
 //! [`weights`], [`config`], [`watch`]. Players without a cluster: the rest.
 
+pub mod backup;
 pub mod bearoff;
 pub mod benchmark;
 pub mod config;

@@ -4,13 +4,15 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::Result;
+use ludus_coordinator::exposition::Exposition;
 use ludus_players::arena::Registry;
 use ludus_players::weight_file::WeightFile;
 use ludus_stream::StreamHome;
 use ludus_trainer::{TrainerOptions, TrainerSnapshot, TrainerStats};
 
+use crate::access::AccessArgs;
+use crate::metrics_port::MetricsArgs;
 use crate::report::{grouped, losses_in_words};
-use crate::token::TokenArgs;
 use crate::{roles, signals};
 
 /// Arguments.
@@ -41,7 +43,9 @@ pub struct Args {
     #[arg(long, value_name = "NAME", default_value = "trainer")]
     name: String,
     #[command(flatten)]
-    token: TokenArgs,
+    metrics: MetricsArgs,
+    #[command(flatten)]
+    access: AccessArgs,
 }
 
 /// Trains until the run is over or it is told to stop.
@@ -59,8 +63,11 @@ async fn train(args: Args) -> Result<()> {
     stream.check().await?;
     tracing::info!("training for {} from {stream}", args.coordinator);
     let stats = Arc::new(TrainerStats::default());
+    let shown = stats.clone();
+    let metrics = args.metrics.serve(move || exposition(&shown.snapshot())).await?;
+    tokio::pin!(metrics);
     let options = TrainerOptions {
-        token: args.token.bearer()?,
+        access: args.access.read()?,
         coordinator: args.coordinator,
         run: args.run,
         stream,
@@ -76,6 +83,7 @@ async fn train(args: Args) -> Result<()> {
     let outcome = loop {
         tokio::select! {
             outcome = &mut training => break outcome,
+            () = &mut metrics => {}
             () = tokio::time::sleep(roles::NEWS) => {
                 let now = stats.snapshot();
                 tracing::info!("{}", news(&before, &now));
@@ -88,6 +96,32 @@ async fn train(args: Args) -> Result<()> {
         tracing::info!("{why}, with {} games learnt", grouped(stats.snapshot().games));
     }
     Ok(outcome?)
+}
+
+fn exposition(now: &TrainerSnapshot) -> String {
+    let mut text = Exposition::new();
+    let one = |value: u64| [(vec![], value)];
+    text.counter("ludus_trainer_games_total", "Games trained on since the run began", one(now.games));
+    text.counter("ludus_trainer_positions_total", "Positions trained on since the run began", one(now.positions));
+    text.counter("ludus_trainer_steps_total", "Steps of the optimiser since the run began", one(now.steps));
+    text.counter("ludus_trainer_labels_total", "Labels of rollouts received since the run began", one(now.labels));
+    text.counter("ludus_trainer_expired_total", "Games dropped for their age", one(now.expired));
+    text.counter("ludus_trainer_skipped_steps_total", "Steps skipped for a loss that was not finite", one(now.skipped_steps));
+    text.counter("ludus_trainer_refused_total", "Games that could not be replayed", one(now.refused));
+    text.counter("ludus_trainer_buried_total", "Entries of the stream moved to the dead letters", one(now.buried));
+    text.counter("ludus_trainer_rollbacks_total", "Times it went back to the last checkpoint", one(now.rollbacks));
+    text.counter("ludus_trainer_checkpoints_total", "Checkpoints written", one(now.checkpoints));
+    let number = |value: f64| [(vec![], value)];
+    text.gauge("ludus_trainer_version", "Newest version, 0 before the first", number(now.version as f64));
+    if now.labels > 0 {
+        let ratio = now.label_lessons as f64 / now.labels as f64;
+        text.gauge("ludus_trainer_replay_ratio", "Times a label was learnt, in the mean", number(ratio));
+    }
+    let waiting = f64::from(u8::from(now.waiting.is_some()));
+    text.gauge("ludus_trainer_waiting", "1 while it waits; the log says for what", number(waiting));
+    let losses = now.losses.iter().map(|loss| (vec![("class", loss.class.clone())], loss.loss));
+    text.gauge("ludus_trainer_loss", "Mean loss over the last checkpoint interval", losses);
+    text.finish()
 }
 
 fn news(before: &TrainerSnapshot, now: &TrainerSnapshot) -> String {

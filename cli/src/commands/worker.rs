@@ -4,11 +4,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::Result;
+use ludus_coordinator::exposition::Exposition;
 use ludus_players::arena::Registry;
 use ludus_worker::{WorkerOptions, WorkerProgress, WorkerStats};
 
+use crate::access::AccessArgs;
+use crate::metrics_port::MetricsArgs;
 use crate::report::grouped;
-use crate::token::TokenArgs;
 use crate::{roles, signals};
 
 /// Arguments.
@@ -30,7 +32,9 @@ pub struct Args {
     #[arg(long, value_name = "DIR")]
     cache: Option<PathBuf>,
     #[command(flatten)]
-    token: TokenArgs,
+    metrics: MetricsArgs,
+    #[command(flatten)]
+    access: AccessArgs,
 }
 
 /// Works until it is told to stop.
@@ -41,7 +45,7 @@ pub fn run(args: Args) -> Result<()> {
 async fn work(args: Args) -> Result<()> {
     let told_to_stop = signals::told_to_stop()?;
     let options = WorkerOptions {
-        token: args.token.bearer()?,
+        access: args.access.read()?,
         coordinator: args.coordinator,
         name: args.name.unwrap_or_else(roles::worker_name),
         threads: args.threads.unwrap_or_else(roles::cores),
@@ -50,12 +54,17 @@ async fn work(args: Args) -> Result<()> {
     };
     tracing::info!(name = options.name, threads = options.threads, "playing for {}", options.coordinator);
     let stats = Arc::new(WorkerStats::default());
+    let shown = stats.clone();
+    let threads = options.threads;
+    let metrics = args.metrics.serve(move || exposition(&shown.progress(), threads)).await?;
+    tokio::pin!(metrics);
     let work = ludus_worker::run(options, told_to_stop, stats.clone());
     tokio::pin!(work);
     let mut before = stats.progress();
     let outcome = loop {
         tokio::select! {
             outcome = &mut work => break outcome,
+            () = &mut metrics => {}
             () = tokio::time::sleep(roles::NEWS) => {
                 let now = stats.progress();
                 tracing::info!("{}", news(&before, &now));
@@ -70,6 +79,21 @@ async fn work(args: Args) -> Result<()> {
         grouped(total.accepted)
     );
     Ok(outcome?)
+}
+
+fn exposition(now: &WorkerProgress, threads: usize) -> String {
+    let mut text = Exposition::new();
+    let one = |value: u64| [(vec![], value)];
+    text.counter("ludus_worker_games_total", "Games played to the end", one(now.games));
+    text.counter("ludus_worker_positions_total", "Positions of those games", one(now.positions));
+    let handed_in = [("accepted", now.accepted), ("repeated", now.repeated), ("refused", now.refused)];
+    let handed_in = handed_in.map(|(result, games)| (vec![("result", result.to_owned())], games));
+    text.counter("ludus_worker_handed_in_total", "Games handed in, by what became of them", handed_in);
+    text.counter("ludus_worker_leases_total", "Leases taken", one(now.leases));
+    let waiting = f64::from(u8::from(now.waiting.is_some()));
+    text.gauge("ludus_worker_waiting", "1 while there is nothing to play; the log says why", [(vec![], waiting)]);
+    text.gauge("ludus_worker_threads", "Player threads", [(vec![], threads as f64)]);
+    text.finish()
 }
 
 fn news(before: &WorkerProgress, now: &WorkerProgress) -> String {

@@ -1,5 +1,6 @@
 //! The versions' weight files, by the sha256 of their bytes.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::ErrorKind;
 use std::path::PathBuf;
@@ -29,6 +30,36 @@ impl WeightFolder {
         let failed = |source| CoordinatorError::Folder { path: self.path.clone(), source };
         fs::create_dir_all(&self.path).map_err(failed)?;
         save_bytes(&self.file(sha256), bytes).map_err(|error| failed(std::io::Error::other(error)))
+    }
+
+    /// Deletes the files with these sums and gives their number. Files of other names stay.
+    pub(crate) fn delete(&self, sums: &BTreeSet<Digest>) -> Result<usize, CoordinatorError> {
+        self.remove(|name| {
+            let sum = name.strip_suffix(".safetensors").and_then(|sum| sum.parse::<Digest>().ok());
+            sum.is_some_and(|sum| sums.contains(&sum))
+        })
+    }
+
+    /// Deletes what a death has left half-written. Only for who has just opened the folder: later somebody may be writing.
+    pub(crate) fn sweep(&self) -> Result<usize, CoordinatorError> {
+        self.remove(|name| name.ends_with(".part"))
+    }
+
+    fn remove(&self, doomed: impl Fn(&str) -> bool) -> Result<usize, CoordinatorError> {
+        let failed = |source| CoordinatorError::Folder { path: self.path.clone(), source };
+        let entries = match fs::read_dir(&self.path) {
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(0),
+            entries => entries.map_err(failed)?,
+        };
+        let mut removed = 0;
+        for entry in entries {
+            let entry = entry.map_err(failed)?;
+            if doomed(&entry.file_name().to_string_lossy()) {
+                fs::remove_file(entry.path()).map_err(failed)?;
+                removed += 1;
+            }
+        }
+        Ok(removed)
     }
 
     /// The bytes with this sum, checked.

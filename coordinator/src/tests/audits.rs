@@ -56,6 +56,8 @@ impl Cluster {
             stream: StreamHome::Local { folder: dir.path().to_owned() },
             registry,
             insecure: false,
+            keep_versions: 1000,
+            tls: None,
         })
         .expect("opens");
         let inputs = arena.input_sets()[0];

@@ -51,6 +51,8 @@ pub(super) fn options(dir: &Path) -> CoordinatorOptions {
         stream: stream_home(dir),
         registry: Registry::new(vec![Arc::new(Coin { revision: 1 })]),
         insecure: false,
+        keep_versions: 1000,
+        tls: None,
     }
 }
 

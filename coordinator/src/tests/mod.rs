@@ -14,6 +14,7 @@ mod measure;
 mod phases;
 mod random_walk;
 mod recovery;
+mod retention;
 mod rules;
 mod server;
 mod verdicts;

@@ -152,13 +152,15 @@ impl Shared {
         stop: &CancellationToken,
     ) -> Result<bool, CoordinatorError> {
         let Some(task) = self.next_task(given_up)? else { return Ok(false) };
-        let bytes = self.weights.read(task.sha256)?;
-        let file = WeightFile::from_bytes(&bytes, &format!("v{}", task.version));
-        let seat = file.map(|file| seated(task.sha256, file));
+        // Those of an old version may be deleted by now.
+        let bytes = self.weights.read(task.sha256).map_err(|error| error.to_string());
+        let seat = bytes.and_then(|bytes| {
+            let file = WeightFile::from_bytes(&bytes, &format!("v{}", task.version));
+            file.map(|file| seated(task.sha256, file)).map_err(|error| error.to_string())
+        });
         let (what, measured) = match &task.due {
             Due::Score { benchmark } => {
-                let scored =
-                    seat.map_err(|error| error.to_string()).and_then(|seat| score(&task, benchmark, &seat));
+                let scored = seat.and_then(|seat| score(&task, benchmark, &seat));
                 let written = scored.and_then(|scores| {
                     let step = self.lock().and_then(|mut state| {
                         state.step(|_, writer| {
@@ -172,7 +174,7 @@ impl Shared {
                 (String::new(), written)
             }
             Due::Meeting { opponent, seat: against } => {
-                let played = seat.map_err(|error| error.to_string()).and_then(|seat| {
+                let played = seat.and_then(|seat| {
                     let against = self.opponent(against)?;
                     meet(&task, opponent, [&seat, &against], stop)
                 });

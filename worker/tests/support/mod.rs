@@ -297,7 +297,7 @@ pub struct Running {
 pub fn options(url: &str, game: ScriptedGame) -> WorkerOptions {
     WorkerOptions {
         coordinator: url.into(),
-        token: Default::default(),
+        access: Default::default(),
         name: "tester".into(),
         threads: 1,
         cache: None,

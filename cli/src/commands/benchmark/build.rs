@@ -25,7 +25,7 @@ use ludus_players::weight_file::{Digest, WeightFile, check_target, save_bytes};
 use ludus_stream::StreamHome;
 use serde::Serialize;
 
-use ludus_proto::Bearer;
+use ludus_proto::Access;
 
 use crate::coordinator_client::CoordinatorClient;
 use crate::exit::BadConfiguration;
@@ -168,7 +168,7 @@ pub fn run(args: Args) -> Result<()> {
             (Some(works), url, StreamHome::Local { folder: folder.clone() })
         }
     };
-    let client = CoordinatorClient::new(&url, Bearer::none())?;
+    let client = CoordinatorClient::new(&url, Access::default())?;
     if works.is_some() && client.runs()?.iter().any(|other| other.run != run) {
         bail!(
             "{} holds a build with another player or other settings: give those to go on with it, or remove it",

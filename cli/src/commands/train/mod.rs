@@ -101,7 +101,7 @@ async fn train(args: Args, config: Option<RunConfig>) -> Result<()> {
     let told_to_stop = signals::told_to_stop()?;
     let dir = args.dir.unwrap_or_else(|| Path::new("runs").join(&args.game));
     let stream = roles::stream(&dir, args.redis);
-    let coordinator = roles::coordinator(&dir, &stream, false).await?;
+    let coordinator = roles::coordinator(&dir, &stream, false, roles::KEEP_VERSIONS, None).await?;
     let from = args.from.map(|player| beginning_of(&player, &args.game, &coordinator, &dir)).transpose()?;
     let run = resume_or_create(&coordinator, &args.game, config, from.as_ref(), &dir)?;
     let listener = team::listen(&coordinator).await?;
@@ -141,13 +141,13 @@ fn beginning_of(player: &str, game: &str, coordinator: &Coordinator, dir: &Path)
 }
 
 /// The default configuration, for networks like those the run begins with.
-fn default_config(game: &str, from: Option<&WeightFile>) -> RunConfig {
-    let mut config = RunConfig { game: game.to_owned(), ..RunConfig::default() };
+fn default_config(game: &str, from: Option<&WeightFile>) -> Result<RunConfig> {
+    let mut config = config_file::default_of(game)?;
     if let Some((from, first)) = from.and_then(|from| Some((from, from.networks.first()?))) {
         config.network.inputs.clone_from(&from.card.inputs);
         config.network.hidden = first.hidden;
     }
-    config
+    Ok(config)
 }
 
 /// The run of the folder, which is made when there is none. Gives its name.
@@ -160,7 +160,7 @@ fn resume_or_create(
 ) -> Result<String> {
     let runs = coordinator.runs()?;
     let Some(there) = runs.last() else {
-        let config = config.unwrap_or_else(|| default_config(game, from));
+        let config = config.map_or_else(|| default_config(game, from), Ok)?;
         return Ok(coordinator.create_run(&config.to_toml(), "")?);
     };
     let name = &there.run;
@@ -265,7 +265,8 @@ mod tests {
     async fn a_run_is_resumed_with_the_file_it_was_created_with_and_with_no_other() {
         let dir = tempfile::tempdir().unwrap();
         let stream = roles::stream(dir.path(), None);
-        let coordinator = roles::coordinator(dir.path(), &stream, false).await.unwrap();
+        let coordinator =
+            roles::coordinator(dir.path(), &stream, false, roles::KEEP_VERSIONS, None).await.unwrap();
         let mut config = RunConfig::default();
         // Relative, as people write it; tests run in the folder of their crate.
         config.gate.benchmark = "tests/fixtures/small.bm".into();
@@ -283,16 +284,17 @@ mod tests {
     async fn only_a_new_run_begins_with_given_weights_and_it_has_networks_like_theirs() {
         let dir = tempfile::tempdir().unwrap();
         let stream = roles::stream(dir.path(), None);
-        let coordinator = roles::coordinator(dir.path(), &stream, false).await.unwrap();
+        let coordinator =
+            roles::coordinator(dir.path(), &stream, false, roles::KEEP_VERSIONS, None).await.unwrap();
         let beginning = |player: &str| beginning_of(player, "backgammon", &coordinator, dir.path());
         let refusal = beginning("pubeval").unwrap_err().to_string();
         assert!(refusal.contains("pubeval has no weights to begin with"), "{refusal}");
 
         let mut from = beginning("shipped").unwrap();
         let hidden = from.networks[0].hidden;
-        assert_eq!(default_config("backgammon", Some(&from)).network.hidden, hidden);
+        assert_eq!(default_config("backgammon", Some(&from)).unwrap().network.hidden, hidden);
         from.networks[0].hidden = 7;
-        let config = default_config("backgammon", Some(&from));
+        let config = default_config("backgammon", Some(&from)).unwrap();
         assert_eq!((config.network.inputs, config.network.hidden), (from.card.inputs.clone(), 7));
 
         resume_or_create(&coordinator, "backgammon", None, Some(&from), dir.path()).unwrap();

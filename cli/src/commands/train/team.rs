@@ -88,12 +88,12 @@ impl Team {
     ) -> Self {
         let url = listener.local_addr().map(|address| format!("http://{address}")).unwrap_or_default();
         let (worker_stats, trainer_stats) = (Arc::<WorkerStats>::default(), Arc::<TrainerStats>::default());
-        let token = roles::house_bearer(&coordinator);
+        let access = roles::house_access(&coordinator);
         let serving = coordinator.clone();
         let server = Role::start("coordinator", async move |stop| Ok(serving.serve(listener, stop).await?));
         let options = TrainerOptions {
             coordinator: url.clone(),
-            token: token.clone(),
+            access: access.clone(),
             run: run.clone(),
             stream,
             dir: dir.join("trainer"),
@@ -107,7 +107,7 @@ impl Team {
             Role::start("trainer", async move |stop| Ok(ludus_trainer::run(options, stop, stats).await?));
         let options = WorkerOptions {
             coordinator: url,
-            token,
+            access,
             name: "local".into(),
             threads,
             cache: None,

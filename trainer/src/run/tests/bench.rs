@@ -236,7 +236,7 @@ impl Bench {
     pub fn train(&self) -> Result<(), TrainerError> {
         let options = TrainerOptions {
             coordinator: String::new(),
-            token: Default::default(),
+            access: Default::default(),
             run: String::new(),
             stream: self.home(),
             dir: self.dir.path().join("trainer"),

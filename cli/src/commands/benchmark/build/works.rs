@@ -26,10 +26,10 @@ impl Works {
     pub(super) fn start(runtime: &Runtime, folder: &Path, threads: usize) -> Result<(Works, String)> {
         let stream = roles::stream(folder, None);
         let coordinator = runtime
-            .block_on(roles::coordinator(folder, &stream, false))
+            .block_on(roles::coordinator(folder, &stream, false, roles::KEEP_VERSIONS, None))
             .with_context(|| format!("the work kept in {}", folder.display()))?;
         let (listener, url) = runtime.block_on(listen(&coordinator))?;
-        let token = roles::house_bearer(&coordinator);
+        let access = roles::house_access(&coordinator);
         let stop = CancellationToken::new();
         let told = stop.clone();
         let serving = async move { Ok(coordinator.serve(listener, told).await?) };
@@ -37,7 +37,7 @@ impl Works {
 
         let options = WorkerOptions {
             coordinator: url.clone(),
-            token,
+            access,
             name: "local".into(),
             threads,
             cache: None,

@@ -1,0 +1,68 @@
+//! What is kept of old versions: the weights of those that were promoted, of the newest, and of whatever is still played
+//! with. The rows of all others stay, with their sums and verdicts; only the bytes go.
+
+use std::collections::BTreeSet;
+
+use ludus_players::weight_file::Digest;
+use ludus_proto::v1::PlayerRef;
+use ludus_proto::v1::player_ref::Who;
+use prost::Message;
+use rusqlite::Connection;
+
+use crate::CoordinatorError;
+use crate::book::{Book, VersionState};
+use crate::coordinator::Shared;
+
+impl Shared {
+    /// Deletes the weights that nobody needs any more.
+    pub(crate) fn prune_weights(&self) -> Result<(), CoordinatorError> {
+        let expendable = {
+            let state = self.lock()?;
+            let audited = state.query(audited)?;
+            expendable(state.book(), &audited, self.options.keep_versions)
+        };
+        // What is handed out from now on is played with newer weights, so the lock is not needed any more.
+        let deleted = self.weights.delete(&expendable)?;
+        if deleted > 0 {
+            tracing::info!(deleted, "the weights of old versions are deleted");
+        }
+        Ok(())
+    }
+}
+
+/// The sums of versions that are not among `wanted` and of which none is promoted, among the newest `keep` of its run, or
+/// has games that are out or to come.
+fn expendable(book: &Book, wanted: &BTreeSet<Digest>, keep: usize) -> BTreeSet<Digest> {
+    let mut needed = wanted.clone();
+    for run in book.runs.values() {
+        let newest = run.versions.iter().rev().take(keep.max(1));
+        let promoted = run
+            .versions
+            .iter()
+            .filter(|version| matches!(version.state, VersionState::Promoted | VersionState::Gating));
+        needed.extend(newest.chain(promoted).map(|version| version.sha256));
+        let blocks = run.series().flat_map(|series| series.book.blocks().values());
+        needed.extend(blocks.flat_map(|block| &block.players).filter_map(weights_of));
+    }
+    let all = book.runs.values().flat_map(|run| &run.versions).map(|version| version.sha256);
+    all.filter(|sha256| !needed.contains(sha256)).collect()
+}
+
+/// The weights of games that wait for their audit.
+fn audited(connection: &Connection) -> rusqlite::Result<BTreeSet<Digest>> {
+    let mut statement = connection.prepare("SELECT seat0 FROM audits UNION SELECT seat1 FROM audits")?;
+    let seats = statement.query_map([], |row| row.get::<_, Vec<u8>>(0))?;
+    let mut sums = BTreeSet::new();
+    for seat in seats {
+        // One that cannot be read is no reason to keep anything.
+        sums.extend(PlayerRef::decode(&seat?[..]).ok().as_ref().and_then(weights_of));
+    }
+    Ok(sums)
+}
+
+fn weights_of(player: &PlayerRef) -> Option<Digest> {
+    match player.who.as_ref()? {
+        Who::Weights(sha256) => sha256[..].try_into().ok().map(Digest),
+        Who::Baseline(_) => None,
+    }
+}
