@@ -1,5 +1,7 @@
 //! Real processes of `ludus`, for tests that kill them.
 
+#![allow(dead_code, reason = "not every test program needs all of it")]
+
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -34,11 +36,18 @@ impl Place {
         self.path(name).display().to_string()
     }
 
+    /// Everything that processes of this name wrote to standard error.
+    pub fn log(&self, name: &str) -> String {
+        std::fs::read_to_string(self.path(&format!("{name}.log"))).unwrap_or_default()
+    }
+
     fn command(&self, args: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_ludus"));
+        // Long runs may be made with another build of it.
+        let program = std::env::var_os("LUDUS").unwrap_or_else(|| env!("CARGO_BIN_EXE_ludus").into());
+        let mut command = Command::new(program);
         command.args(args).current_dir(self.folder.path()).stdin(Stdio::null());
         command.env("XDG_STATE_HOME", self.path("state"));
-        for name in ["RUST_LOG", "LUDUS_COORDINATOR", "LUDUS_REDIS"] {
+        for name in ["RUST_LOG", "LUDUS_COORDINATOR", "LUDUS_REDIS", "LUDUS_TOKEN", "LUDUS_TOKEN_FILE"] {
             command.env_remove(name);
         }
         command
@@ -131,8 +140,19 @@ impl Process {
         text
     }
 
+    /// Everything that processes of this name wrote to standard error.
     pub fn log(&self) -> String {
         std::fs::read_to_string(&self.log).unwrap_or_default()
+    }
+
+    /// Whether it has ended by itself.
+    pub fn has_ended(&mut self) -> bool {
+        self.child.try_wait().expect("it can be asked for").is_some()
+    }
+
+    /// Its number in the system.
+    pub fn id(&self) -> u32 {
+        self.child.id()
     }
 }
 
@@ -158,15 +178,33 @@ pub fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
 
 /// The body of a page of a coordinator at `url`.
 pub fn page(url: &str, path: &str) -> String {
+    let answer = answer(url, path, "");
+    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    answer
+}
+
+/// Whatever a coordinator at `url` answers to a request for `path` with these header lines.
+pub fn answer(url: &str, path: &str, headers: &str) -> String {
     let host = url.trim_start_matches("http://");
     let mut connection = TcpStream::connect(host).expect("the coordinator answers");
     connection.set_read_timeout(Some(PATIENCE)).expect("a timeout");
-    write!(connection, "GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n")
+    write!(connection, "GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n{headers}\r\n")
         .expect("a request");
-    let mut answer = String::new();
-    connection.read_to_string(&mut answer).expect("an answer");
-    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
-    answer
+    let mut answer = Vec::new();
+    connection.read_to_end(&mut answer).expect("an answer");
+    String::from_utf8_lossy(&answer).into_owned()
+}
+
+/// Memory that a process has in use, in KiB.
+pub fn memory(process: u32) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).expect("it runs");
+    let line = status.lines().find(|line| line.starts_with("VmRSS:")).expect("its memory");
+    line.split_whitespace().nth(1).and_then(|size| size.parse().ok()).expect("a size")
+}
+
+/// A whole number in the environment, for tests that have a long form.
+pub fn number(variable: &str, default: u64) -> u64 {
+    std::env::var(variable).map_or(default, |text| text.parse().expect("a whole number"))
 }
 
 /// The accounting of a run's self-play games, as `ludus run show --json` gives it.

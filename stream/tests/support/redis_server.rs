@@ -37,6 +37,25 @@ impl RedisServer {
         format!("redis://127.0.0.1:{}", self.port)
     }
 
+    /// Where it keeps its data.
+    #[allow(dead_code, reason = "not every test that has a server looks there")]
+    pub fn folder(&self) -> &std::path::Path {
+        self.folder.path()
+    }
+
+    /// Sends it a command and gives the beginning of its answer, as it came.
+    #[allow(dead_code, reason = "not every test that has a server speaks to it")]
+    pub fn ask(&self, command: &[&str]) -> String {
+        let mut connection = TcpStream::connect((Ipv4Addr::LOCALHOST, self.port)).expect("it answers");
+        connection.set_read_timeout(Some(START_TIMEOUT)).expect("a timeout");
+        let parts = command.iter().map(|part| format!("${}\r\n{part}\r\n", part.len()));
+        let request = format!("*{}\r\n{}", command.len(), parts.collect::<String>());
+        connection.write_all(request.as_bytes()).expect("sent");
+        let mut answer = [0; 4096];
+        let length = connection.read(&mut answer).expect("an answer");
+        String::from_utf8_lossy(&answer[..length]).into_owned()
+    }
+
     /// Kills the server (SIGKILL).
     pub fn kill(&mut self) {
         if let Some(mut process) = self.process.take() {
