@@ -5,6 +5,7 @@
 #[path = "support/browser.rs"]
 mod browser;
 #[path = "../../stream/tests/support/redis_server.rs"]
+#[allow(dead_code, reason = "the processes here share a folder instead")]
 mod redis_server;
 mod support;
 
@@ -184,9 +185,9 @@ fn game_page(browser: &mut Browser, live: &Live) {
     let plies = game["plies"].as_array().expect("plies");
     browser.open(&format!("{}/runs/live/games/{path}", live.url));
     assert_eq!(browser.eval("document.querySelectorAll('#board .checker').length"), 30);
-    for step in 0..plies.len() {
+    for (step, ply) in plies.iter().enumerate() {
         let heading = browser.eval("document.querySelector('#ply h2').textContent");
-        let roll = plies[step]["roll"].as_str().expect("a roll");
+        let roll = ply["roll"].as_str().expect("a roll");
         assert!(
             heading
                 .as_str()
@@ -194,11 +195,11 @@ fn game_page(browser: &mut Browser, live: &Live) {
             "{heading}"
         );
         let made = browser.eval("document.querySelector('#ply .made td:nth-child(2)').textContent");
-        assert_eq!(made, plies[step]["play"], "ply {step}");
+        assert_eq!(made, ply["play"], "ply {step}");
         if step == 2 {
             let copied =
                 browser.eval("[...document.querySelectorAll('#ply button')].map((b) => b.dataset.text)");
-            assert_eq!(copied[0], plies[step]["position"]);
+            assert_eq!(copied[0], ply["position"]);
             assert!(copied[1].as_str().is_some_and(|text| text.starts_with("XGID=")), "{copied}");
             keep(browser, "game");
         }

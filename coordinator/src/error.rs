@@ -142,7 +142,9 @@ pub enum CoordinatorError {
         known: String,
     },
     /// No such game to look at.
-    #[error("run {run} has no game {number} of series {series} to look at: of games that are learnt from a few are kept, of gates all")]
+    #[error(
+        "run {run} has no game {number} of series {series} to look at: of games that are learnt from a few are kept, of gates all"
+    )]
     NoGame {
         /// The run.
         run: String,

@@ -11,7 +11,7 @@ const STRETCH = 10;
 
 export function curves(run) {
   const figures = {
-    strength: chart({ id: "strength", title: "Points per game of champions", unit: "with 95% intervals that hold whenever one looks", height: 240 }),
+    strength: chart({ id: "strength", title: "Points per game of champions against", unit: "95% intervals that hold whenever one looks", height: 240 }),
     errors: chart({ id: "errors", title: "Error rate on the benchmark", unit: "millipoints a decision", height: 240 }),
     loss: chart({ id: "loss", title: "Loss", unit: "by position class" }),
     speed: chart({ id: "speed", title: "Games a second", unit: "" }),
@@ -68,7 +68,7 @@ function versionPoint(run, axis, version, values) {
 function strength(run, { versions, strength: { meetings } }, axis) {
   const opponents = [...new Set(meetings.map((one) => one.opponent))].sort((a, b) => Number(/^v\d+$/.test(a)) - Number(/^v\d+$/.test(b)));
   const series = opponents.map((opponent, i) => ({
-    name: /^v\d+$/.test(opponent) ? `against ${opponent}, the first` : `against ${opponent}`, colour: COLOURS[i], band: true, dots: true,
+    name: /^v\d+$/.test(opponent) ? `${opponent}, the first` : opponent, colour: COLOURS[i], band: true, dots: true,
     show: (p) => interval(p.y, p.low, p.high),
     points: meetings.filter((one) => one.opponent === opponent && versions.has(one.version))
       .map((one) => versionPoint(run, axis, versions.get(one.version), { y: one.ppg, low: one.low, high: one.high }))

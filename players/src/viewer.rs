@@ -176,7 +176,8 @@ impl<G: Roster> GameViewer<G> {
 
     /// The plays of an opened roll as indices, best first, with their equities for the side that acts.
     fn ranked(&self, roll: usize) -> Vec<(usize, f32)> {
-        let judged = self.fan.judged(roll).unwrap_or_default().iter().map(|chances| chances.flipped().points());
+        let judged =
+            self.fan.judged(roll).unwrap_or_default().iter().map(|chances| chances.flipped().points());
         let mut ranked: Vec<(usize, f32)> = judged.enumerate().collect();
         ranked.sort_by(|a, b| b.1.total_cmp(&a.1));
         ranked

@@ -102,14 +102,34 @@ fn exposition(now: &TrainerSnapshot) -> String {
     let mut text = Exposition::new();
     let one = |value: u64| [(vec![], value)];
     text.counter("ludus_trainer_games_total", "Games trained on since the run began", one(now.games));
-    text.counter("ludus_trainer_positions_total", "Positions trained on since the run began", one(now.positions));
+    text.counter(
+        "ludus_trainer_positions_total",
+        "Positions trained on since the run began",
+        one(now.positions),
+    );
     text.counter("ludus_trainer_steps_total", "Steps of the optimiser since the run began", one(now.steps));
-    text.counter("ludus_trainer_labels_total", "Labels of rollouts received since the run began", one(now.labels));
+    text.counter(
+        "ludus_trainer_labels_total",
+        "Labels of rollouts received since the run began",
+        one(now.labels),
+    );
     text.counter("ludus_trainer_expired_total", "Games dropped for their age", one(now.expired));
-    text.counter("ludus_trainer_skipped_steps_total", "Steps skipped for a loss that was not finite", one(now.skipped_steps));
+    text.counter(
+        "ludus_trainer_skipped_steps_total",
+        "Steps skipped for a loss that was not finite",
+        one(now.skipped_steps),
+    );
     text.counter("ludus_trainer_refused_total", "Games that could not be replayed", one(now.refused));
-    text.counter("ludus_trainer_buried_total", "Entries of the stream moved to the dead letters", one(now.buried));
-    text.counter("ludus_trainer_rollbacks_total", "Times it went back to the last checkpoint", one(now.rollbacks));
+    text.counter(
+        "ludus_trainer_buried_total",
+        "Entries of the stream moved to the dead letters",
+        one(now.buried),
+    );
+    text.counter(
+        "ludus_trainer_rollbacks_total",
+        "Times it went back to the last checkpoint",
+        one(now.rollbacks),
+    );
     text.counter("ludus_trainer_checkpoints_total", "Checkpoints written", one(now.checkpoints));
     let number = |value: f64| [(vec![], value)];
     text.gauge("ludus_trainer_version", "Newest version, 0 before the first", number(now.version as f64));

@@ -91,7 +91,11 @@ fn exposition(now: &WorkerProgress, threads: usize) -> String {
     text.counter("ludus_worker_handed_in_total", "Games handed in, by what became of them", handed_in);
     text.counter("ludus_worker_leases_total", "Leases taken", one(now.leases));
     let waiting = f64::from(u8::from(now.waiting.is_some()));
-    text.gauge("ludus_worker_waiting", "1 while there is nothing to play; the log says why", [(vec![], waiting)]);
+    text.gauge(
+        "ludus_worker_waiting",
+        "1 while there is nothing to play; the log says why",
+        [(vec![], waiting)],
+    );
     text.gauge("ludus_worker_threads", "Player threads", [(vec![], threads as f64)]);
     text.finish()
 }

@@ -25,7 +25,9 @@ impl Refusal {
 
     /// A path nobody serves.
     pub(super) fn path() -> Self {
-        Refusal::missing("there is nothing here; the dashboard is at /, the API at /api/v1/runs, described at /api")
+        Refusal::missing(
+            "there is nothing here; the dashboard is at /, the API at /api/v1/runs, described at /api",
+        )
     }
 
     /// A method no path has.

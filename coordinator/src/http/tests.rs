@@ -275,7 +275,11 @@ async fn every_page_is_the_dashboard_which_loads_nothing_from_elsewhere_and_know
     for page in ["/", "/api", "/runs/bg", "/runs/bg/position", "/runs/bg/versions/3", "/runs/bg/games/1/7"] {
         let reply = get(&view, page).await;
         assert!(reply.header(header::CONTENT_TYPE).starts_with("text/html"), "{page}");
-        assert!(reply.header(header::CONTENT_SECURITY_POLICY).starts_with("default-src 'none'; script-src 'self'"));
+        assert!(
+            reply
+                .header(header::CONTENT_SECURITY_POLICY)
+                .starts_with("default-src 'none'; script-src 'self'")
+        );
         assert!(reply.text().contains("src=\"/assets/main.js\""));
     }
     let file = get(&view, "/assets/main.js").await;
@@ -294,7 +298,8 @@ async fn post(view: &Arc<Scripted>, path: &str, body: &str, origin: Option<&str>
     if let Some(origin) = origin {
         request = request.header(header::ORIGIN, origin);
     }
-    reply(router(view.clone()).oneshot(request.body(Body::from(body.to_owned())).unwrap()).await.unwrap()).await
+    reply(router(view.clone()).oneshot(request.body(Body::from(body.to_owned())).unwrap()).await.unwrap())
+        .await
 }
 
 #[tokio::test]

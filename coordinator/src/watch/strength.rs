@@ -275,7 +275,7 @@ fn score(task: &Task, benchmark: &str, seat: &Seating) -> Result<Vec<Score>, Str
     let scores = rates.map(|(class, rate)| Score {
         version: task.version,
         class,
-        decisions: rate.decisions as u64,
+        decisions: rate.decisions,
         er: rate.er,
         se: rate.se,
     });

@@ -42,7 +42,9 @@ fn lessons(network: &Network, count: usize, rng: &mut ChaCha8Rng) -> (Lessons, V
 #[test]
 fn the_trainers_forward_pass_is_the_workers_to_1e5() {
     let mut rng = ChaCha8Rng::seed_from_u64(1);
-    for (inputs, hidden, outputs) in [(198, 80, 5), (206, 120, 5), (12, 1, 1), (40, 17, 3), (900, 0, 2), (9, 0, 1)] {
+    for (inputs, hidden, outputs) in
+        [(198, 80, 5), (206, 120, 5), (12, 1, 1), (40, 17, 3), (900, 0, 2), (9, 0, 1)]
+    {
         let network = network(inputs, hidden, outputs, &mut rng);
         let (lessons, positions) = lessons(&network, 100, &mut rng);
         let found = network.forward(&lessons).unwrap();

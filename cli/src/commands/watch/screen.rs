@@ -127,7 +127,13 @@ fn draw_versions(frame: &mut Frame<'_>, area: Rect, versions: &[VersionInfo]) {
     let rows = versions.iter().rev().map(|version| {
         let games = version.progress.as_ref().map_or(0, |progress| progress.games);
         let gate = version.gate.as_ref().filter(|gate| gate.pairs > 0).map_or(String::new(), |gate| {
-            format!("{:+.3} [{:+.3}, {:+.3}] against {}", gate.ppg, gate.ppg_low, gate.ppg_high, opponent(gate))
+            format!(
+                "{:+.3} [{:+.3}, {:+.3}] against {}",
+                gate.ppg,
+                gate.ppg_low,
+                gate.ppg_high,
+                opponent(gate)
+            )
         });
         let colour = match version.state.as_str() {
             "promoted" => Style::new().fg(Color::Green),
