@@ -73,7 +73,7 @@ fn tokens_are_made_listed_revoked_and_needed_and_no_log_shows_one() {
         (Some("laboratory"), Some("revoked"))
     );
     assert!(cluster.command(&["token", "list"]).contains("revoked"));
-    let for_good = cluster.place.refused(1, &["token", "lift", "laboratory", "--dir", arg(&cluster.data)]);
+    let for_good = cluster.place.refused(64, &["token", "lift", "laboratory", "--dir", arg(&cluster.data)]);
     assert!(for_good.contains("create another"), "{for_good}");
     let lineage = list(&cluster.command(&["lineage", "--json"]));
     let last = lineage.last().expect("a version");
