@@ -175,7 +175,7 @@ mod tests {
                 .collect::<HeaderMap>()
         };
         let host = (header::HOST, "127.0.0.1:7777");
-        assert!(from_here(&headers(&[host.clone()])));
+        assert!(from_here(&headers(std::slice::from_ref(&host))));
         assert!(from_here(&headers(&[host.clone(), (header::ORIGIN, "http://127.0.0.1:7777")])));
         for origin in ["http://evil.example", "null", "http://127.0.0.1:7778"] {
             assert!(!from_here(&headers(&[host.clone(), (header::ORIGIN, origin)])), "{origin}");
