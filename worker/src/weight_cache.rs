@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use ludus_players::weight_file::{Digest, WeightFile, WeightFileError, save_bytes};
 use tokio::sync::Mutex;
@@ -14,6 +15,8 @@ use crate::link::Link;
 const HELD: usize = 8;
 /// Weight files kept in the folder.
 const KEPT: usize = 32;
+/// Age at which a file that is not complete will never be.
+const ABANDONED: Duration = Duration::from_secs(3600);
 const SUFFIX: &str = ".safetensors";
 
 /// The weight files this worker has. Nothing enters it whose sha256 is not the one asked for.
@@ -38,6 +41,7 @@ impl WeightCache {
     pub(crate) fn new(folder: Option<PathBuf>) -> Result<Self, WorkerError> {
         if let Some(folder) = &folder {
             std::fs::create_dir_all(folder)
+                .and_then(|()| sweep(folder))
                 .map_err(|source| WorkerError::Cache { folder: folder.clone(), source })?;
         }
         Ok(WeightCache { folder, held: Mutex::new(Vec::new()) })
@@ -92,6 +96,19 @@ fn keep(folder: &Path, sha256: Digest, bytes: &[u8]) -> Result<(), Box<dyn std::
     Ok(drop_oldest(folder)?)
 }
 
+/// Removes what workers that were killed have left half-written. Others may be writing just now, so only what is old goes.
+fn sweep(folder: &Path) -> std::io::Result<()> {
+    for entry in std::fs::read_dir(folder)? {
+        let entry = entry?;
+        let abandoned = || Some(entry.metadata().ok()?.modified().ok()?.elapsed().ok()? > ABANDONED);
+        if entry.file_name().to_string_lossy().ends_with(".part") && abandoned().unwrap_or(false) {
+            // Another worker may have swept it away in this moment.
+            let _ = std::fs::remove_file(entry.path());
+        }
+    }
+    Ok(())
+}
+
 fn drop_oldest(folder: &Path) -> std::io::Result<()> {
     let mut files = Vec::new();
     for entry in std::fs::read_dir(folder)? {
@@ -105,4 +122,27 @@ fn drop_oldest(folder: &Path) -> std::io::Result<()> {
         std::fs::remove_file(path)?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::SystemTime;
+
+    use super::*;
+
+    #[test]
+    fn a_new_worker_sweeps_away_what_killed_ones_left_half_written_and_nothing_else() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let [old, young, whole] = ["old.part", "young.part", "whole.safetensors"].map(|name| {
+            let path = folder.path().join(name);
+            std::fs::write(&path, b"x").expect("written");
+            path
+        });
+        for path in [&old, &whole] {
+            let file = std::fs::File::options().write(true).open(path).expect("opened");
+            file.set_modified(SystemTime::now() - 2 * ABANDONED).expect("made older");
+        }
+        WeightCache::new(Some(folder.path().to_owned())).expect("a cache");
+        assert_eq!([&old, &young, &whole].map(|path| path.exists()), [false, true, true]);
+    }
 }
