@@ -86,6 +86,8 @@ fn get(url: &str) -> String {
 fn keep(browser: &mut Browser, name: &str) {
     let Some(folder) = std::env::var_os("LUDUS_SCREENSHOTS") else { return };
     use base64::Engine;
+    // Curves and boards move into place.
+    std::thread::sleep(std::time::Duration::from_millis(300));
     let bytes = base64::engine::general_purpose::STANDARD.decode(browser.picture()).expect("base64");
     std::fs::write(std::path::Path::new(&folder).join(format!("{name}.png")), bytes).expect("kept");
 }
@@ -283,13 +285,11 @@ fn phone_and_dark(browser: &mut Browser, live: &Live) {
         browser.dark(true);
         browser.size(1280, 900);
         browser.open(&format!("{}{path}", live.url));
-        std::thread::sleep(std::time::Duration::from_millis(300));
         keep(browser, &format!("{name}-dark"));
         browser.size(390, 844);
         browser.dark(false);
         browser.open(&format!("{}{path}", live.url));
         browser.wait("it fits on a phone", "document.documentElement.scrollWidth <= 390");
-        std::thread::sleep(std::time::Duration::from_millis(300));
         keep(browser, &format!("{name}-phone"));
     }
 }

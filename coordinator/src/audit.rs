@@ -16,6 +16,7 @@ use prost::Message;
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
+use crate::aside::{self, Wait};
 use crate::coordinator::Shared;
 use crate::store::tokens::{Sample, next_sample};
 use crate::tokens::TokenId;
@@ -82,39 +83,19 @@ pub(crate) struct Auditor {
 }
 
 impl Shared {
-    /// Starts the thread that plays games again until `stop`. It yields to everything else on the machine. What is given
-    /// back resolves when it has ended.
+    /// Starts the thread that plays games again until `stop`. What is given back resolves when it has ended.
     pub(crate) fn start_audits(self: Arc<Self>, stop: CancellationToken) -> oneshot::Receiver<()> {
-        let (ended, end) = oneshot::channel();
-        let runtime = tokio::runtime::Handle::current();
-        let work = move || {
-            yield_to_others();
-            let mut auditor = Auditor::default();
-            while !stop.is_cancelled() {
-                let failed = match self.audit_next(&mut auditor) {
-                    Ok(true) => continue,
-                    Ok(false) => false,
-                    Err(error) => {
-                        tracing::warn!("audits wait: {error}");
-                        true
-                    }
-                };
-                runtime.block_on(async {
-                    tokio::select! {
-                        () = stop.cancelled() => {}
-                        () = self.audit_bell.notified() => {}
-                        () = tokio::time::sleep(PATIENCE), if failed => {}
-                    }
-                });
+        let mut auditor = Auditor::default();
+        aside::start(self, stop, "ludus-audit", "no game is audited", move |shared| {
+            match shared.audit_next(&mut auditor) {
+                Ok(true) => Wait::Not,
+                Ok(false) => Wait::Bell(&shared.audit_bell),
+                Err(error) => {
+                    tracing::warn!("audits wait: {error}");
+                    Wait::BellOrFor(&shared.audit_bell, PATIENCE)
+                }
             }
-            drop(self);
-            // Nobody may be waiting.
-            let _ = ended.send(());
-        };
-        if let Err(error) = std::thread::Builder::new().name("ludus-audit".into()).spawn(work) {
-            tracing::error!("no game is audited, for there is no thread for it: {error}");
-        }
-        end
+        })
     }
 
     /// Plays the game that has waited longest. `false` when none waits.
@@ -221,14 +202,6 @@ fn compare(right: &GameRecord, bytes: &[u8]) -> Finding {
     ];
     let what = what.iter().find(|(_, differs)| *differs).map_or("its digest", |(what, _)| what);
     Finding::Differed(format!("{what} not what the players give"))
-}
-
-/// Gives this thread the lowest priority.
-pub(crate) fn yield_to_others() {
-    #[cfg(target_os = "linux")]
-    if let Err(error) = rustix::process::setpriority_process(Some(rustix::thread::gettid()), 19) {
-        tracing::debug!("audits have the priority of everything else: {error}");
-    }
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ pub mod json;
 pub mod leases;
 
 mod acquire;
+mod aside;
 mod audit;
 mod book;
 mod clock;

@@ -46,8 +46,10 @@ impl Coordinator {
         self.check_reach(listener.local_addr().map_err(CoordinatorError::Server)?)?;
         self.shared.options.stream.check().await?;
         let streams = self.shared.open_streams().await?;
-        // Tasks end with the set, so nothing goes on when this future is dropped.
+        // Tasks end with the set and threads with the guard, so nothing goes on when this future is dropped.
         let mut tasks = JoinSet::new();
+        let shutdown = shutdown.child_token();
+        let _guard = shutdown.clone().drop_guard();
         // The outbox is emptied to the end, so it stops after the server.
         let stop_outbox = CancellationToken::new();
         tasks.spawn(Arc::clone(&self.shared).run_outbox(streams, stop_outbox.clone()));

@@ -86,8 +86,8 @@ pub trait InputSet<G: Game>: Send + Sync {
         0
     }
     /// The class of the small network, if there is one, that says which plays leading to positions of class `class` are
-    /// worth judging where luck is measured. Networks of such classes learn whatever those of the classes they serve learn. By
-    /// default there is none.
+    /// worth judging where luck is measured. Networks of such classes learn from games whatever those of the classes they serve
+    /// learn; labels of rollouts they do not learn. By default there is none.
     fn pruning(&self, _class: usize) -> Option<usize> {
         None
     }

@@ -4,7 +4,8 @@
 //! of what comes of it. The mean over trials is a label: what the position is worth when this player plays on. Taking luck
 //! out has no bias whatever the evaluator (see [`crate::luck`]), so with the horizon at the end a label errs only by its
 //! few trials; with a nearer one it leans on the evaluator's judgement so many plies later. A single trial to a horizon of
-//! one ply is exactly what looking one ply ahead gives.
+//! one ply is exactly what looking one ply ahead gives, unless the evaluator measures luck by a shortlist: then it is so but
+//! for the plays that the shortlist misses.
 
 use ludus_games::{Chances, Game, Luck, Plays};
 use ludus_proto::v1::{GameRecord, Label, Rollout, Series};
@@ -14,6 +15,7 @@ use crate::arena::PlayError;
 use crate::dice;
 use crate::luck::{Fan, average};
 use crate::player::{Evaluator, Player};
+use crate::rivals::{at_sight, near_best};
 use crate::table::MAX_PLIES;
 
 /// Rolls out the positions of one series' games. It keeps its memory from game to game, and nothing else.
@@ -155,24 +157,12 @@ impl<G: Game> Rollouts<G> {
             return Ok(vec![made]);
         }
         self.list(record, states, ply);
-        evaluator.judge(&self.plays.after, &mut self.judged);
-        if let Some(trouble) = evaluator.trouble() {
-            return Err(PlayError::Outside { number, ply, trouble });
-        }
-        // What the side that acts next can expect: the less the better.
-        let points: Vec<f32> = self.judged.iter().map(Chances::points).collect();
-        if points.iter().any(|points| !points.is_finite()) {
-            return Err(PlayError::NotFinite { number, ply });
-        }
-        let best = points.iter().copied().fold(f32::INFINITY, f32::min);
-        let mut rivals: Vec<usize> = (0..points.len())
-            .filter(|&play| f64::from(points[play] - best) <= self.settings.margin)
-            .filter(|&play| self.game.payoff(&self.plays.after[play]).is_none())
-            .collect();
+        at_sight(evaluator, &self.plays, &mut self.judged, (number, ply))?;
+        let mut rivals = near_best(&self.judged, self.settings.margin, (number, ply))?;
+        rivals.retain(|&play| self.game.payoff(&self.plays.after[play]).is_none());
         if rivals.len() < 2 {
             return Ok(Vec::new());
         }
-        rivals.sort_by(|&a, &b| points[a].total_cmp(&points[b]));
         let kept = self.settings.plays as usize;
         rivals.truncate(kept);
         if !rivals.contains(&made) {

@@ -5,11 +5,11 @@ use ludus_proto::v1::{GameRecord, LuckMode, PlayerRef, Rollout, Series, SeriesKi
 
 use crate::arena::{ArenaError, PlayError, Table};
 use crate::dice;
-use crate::exploration::Explorer;
 use crate::luck::{BoundedLuck, Fan, append_luck};
 use crate::openings::Openings;
 use crate::player::Player;
 use crate::record::{digest, seat_at};
+use crate::rivals::explore;
 use crate::rollout::Rollouts;
 
 /// Plies after which a game is given up: some hundred times the usual length, so that only players who avoid the end
@@ -29,7 +29,8 @@ pub struct SeriesTable<G: Game> {
     openings: Option<&'static Openings>,
     plays: Plays<G>,
     fan: Fan<G>,
-    explorer: Explorer<G>,
+    /// Memory for judging the plays to explore.
+    judged: Vec<G::Chances>,
     /// What labels the positions of a game, in a series of rollouts.
     rollouts: Option<Rollouts<G>>,
     /// The positions of the game at hand, for the rollouts.
@@ -97,7 +98,6 @@ impl<G: Game> SeriesTable<G> {
             rollouts = series.rollout.map(|settings| Rollouts::new(game, series, settings));
         }
         let (plays, fan, states) = (Plays::new(), Fan::default(), Vec::new());
-        let explorer = Explorer::default();
         Ok(SeriesTable {
             game,
             series: *series,
@@ -107,7 +107,7 @@ impl<G: Game> SeriesTable<G> {
             openings: None,
             plays,
             fan,
-            explorer,
+            judged: Vec::new(),
             rollouts,
             states,
         })
@@ -182,7 +182,8 @@ impl<G: Game> Table for SeriesTable<G> {
             if series.explore > 0.0 && plays.len() > 1 && dice::unit(choices) < series.explore {
                 let player = self.seated.players[player].as_mut();
                 let place = (number, ply);
-                drawn = self.explorer.draw(series.explore_margin, player, plays, judged, choices, place)?;
+                drawn =
+                    explore(series.explore_margin, player, plays, judged, &mut self.judged, choices, place)?;
             }
             let play = if let Some(&play) = opening.get(ply) {
                 play as usize

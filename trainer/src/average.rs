@@ -34,7 +34,7 @@ impl Average {
         }
         if self.steps.is_multiple_of(STRIDE) {
             let points = (self.steps / STRIDE + 1) as f64;
-            let weight = (1.0 / share / (points - 1.0 + 1.0 / share)) as f32;
+            let weight = (1.0 / (1.0 + share * (points - 1.0))) as f32;
             for (average, parameter) in self.parameters.iter_mut().zip(parameters) {
                 *average += weight * (parameter - *average);
             }

@@ -18,7 +18,7 @@ use serde::Serialize;
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
-use crate::audit::yield_to_others;
+use crate::aside::{self, Wait};
 use crate::book::{Book, Run, RunId, VersionState};
 use crate::condition;
 use crate::coordinator::Shared;
@@ -112,37 +112,22 @@ impl Shared {
 
     /// Starts the thread that measures until `stop`. What is given back resolves when it has ended.
     pub(crate) fn start_measuring(self: Arc<Self>, stop: CancellationToken) -> oneshot::Receiver<()> {
-        let (ended, end) = oneshot::channel();
-        let runtime = tokio::runtime::Handle::current();
-        let work = move || {
-            yield_to_others();
-            let mut given_up = BTreeSet::new();
-            while !stop.is_cancelled() {
-                let pause = match self.measure_next(&mut given_up, &stop) {
-                    Ok(true) => continue,
-                    Ok(false) => PAUSE,
-                    Err(error) => {
-                        tracing::warn!("the strength of versions is not measured: {error}");
-                        PATIENCE
-                    }
-                };
-                runtime.block_on(async {
-                    tokio::select! {
-                        () = stop.cancelled() => {}
-                        () = tokio::time::sleep(pause) => {}
-                    }
-                });
-            }
-            drop(self);
-            // Nobody may be waiting.
-            let _ = ended.send(());
-        };
-        if let Err(error) = std::thread::Builder::new().name("ludus-strength".into()).spawn(work) {
-            tracing::error!(
-                "the strength of versions is not measured, for there is no thread for it: {error}"
-            );
-        }
-        end
+        let mut given_up = BTreeSet::new();
+        let stopped = stop.clone();
+        aside::start(
+            self,
+            stop,
+            "ludus-strength",
+            "the strength of versions is not measured",
+            move |shared| match shared.measure_next(&mut given_up, &stopped) {
+                Ok(true) => Wait::Not,
+                Ok(false) => Wait::For(PAUSE),
+                Err(error) => {
+                    tracing::warn!("the strength of versions is not measured: {error}");
+                    Wait::For(PATIENCE)
+                }
+            },
+        )
     }
 
     /// Measures one thing; `false` when nothing is due. What cannot be measured is noted in `given_up`.

@@ -9,7 +9,7 @@ use crate::input_set::{InputSet, Inputs};
 
 /// [`Ludus1`], with a second, small network for each class that reads [`Tesauro198`] and says which plays of a roll are
 /// worth the judgement of the first, as GNU Backgammon's pruning networks do: luck is measured with a few plays of each
-/// roll instead of all. Plays themselves are chosen as with `ludus-1`. The small networks learn from the same games.
+/// roll instead of all. Plays themselves are chosen as with `ludus-1`. The small networks learn from the same games, not from labels.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Ludus2;
 

@@ -258,25 +258,16 @@ impl Search {
         plays: &[Play],
         plies: u32,
         ply: usize,
-        mut alpha: i32,
+        alpha: i32,
         beta: i32,
     ) -> Result<i32, Exhausted> {
-        let mut best = evaluation(board);
-        if plies == 0 || best >= beta {
-            return Ok(best);
+        let at_sight = evaluation(board);
+        if plies == 0 || at_sight >= beta {
+            return Ok(at_sight);
         }
-        alpha = alpha.max(best);
         let men = board.own()[0];
-        for play in plays.iter().filter(|play| play.to() < 4 && men >> play.from() & 1 == 1) {
-            let next = board.after(play);
-            let score = -self.quiet(&next, plies - 1, ply + 1, -beta, -alpha)?;
-            best = best.max(score);
-            alpha = alpha.max(best);
-            if alpha >= beta {
-                break;
-            }
-        }
-        Ok(best)
+        let promotions = plays.iter().filter(|play| play.to() < 4 && men >> play.from() & 1 == 1);
+        self.quieten(board, promotions, plies - 1, ply, at_sight, (alpha, beta))
     }
 
     /// A board after a promotion where the search has ended.
@@ -296,23 +287,26 @@ impl Search {
         board.plays(&mut plays);
         let score = match plays.first() {
             None => Ok(ply as i32 - WON),
-            Some(first) if first.captured() != 0 => self.captures(board, &plays, plies, ply, alpha, beta),
+            Some(first) if first.captured() != 0 => {
+                self.quieten(board, plays.iter(), plies, ply, -LIMIT, (alpha, beta))
+            }
             Some(_) => self.promotions(board, &plays, plies, ply, alpha, beta),
         };
         self.plays[ply] = plays;
         score
     }
 
-    fn captures(
+    /// The best of `best` and of what comes of `plays` where the search has ended.
+    fn quieten<'a>(
         &mut self,
         board: &Board,
-        plays: &[Play],
+        plays: impl Iterator<Item = &'a Play>,
         plies: u32,
         ply: usize,
-        mut alpha: i32,
-        beta: i32,
+        mut best: i32,
+        (mut alpha, beta): (i32, i32),
     ) -> Result<i32, Exhausted> {
-        let mut best = -LIMIT;
+        alpha = alpha.max(best);
         for play in plays {
             best = best.max(-self.quiet(&board.after(play), plies, ply + 1, -beta, -alpha)?);
             alpha = alpha.max(best);
