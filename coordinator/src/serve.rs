@@ -84,7 +84,7 @@ impl Coordinator {
         Ok(())
     }
 
-    fn router(&self, shutdown: CancellationToken) -> axum::Router {
+    pub(crate) fn router(&self, shutdown: CancellationToken) -> axum::Router {
         let services = Services::new(self.clone());
         let worker = WorkerServiceServer::new(services.clone()).max_decoding_message_size(MOST_GAMES_BYTES);
         let trainer =

@@ -1,10 +1,11 @@
 //! Creating and stopping runs from a browser. The door has asked for an admin's token by then.
 
 use axum::Json;
-use axum::extract::{FromRequest, Path, Request, State};
+use axum::extract::{FromRequest, Request, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use serde::{Deserialize, Serialize};
 
+use super::asked::Path;
 use super::refusal::Refusal;
 use super::{Shared, ask};
 use crate::CoordinatorError;

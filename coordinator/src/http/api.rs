@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 
 use axum::Json;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use serde::Serialize;
 
 use ludus_players::weight_file::{Digest, WeightFile};
 use ludus_proto::v1::VersionInfo;
 
+use super::asked::Path;
 use super::download::Which;
 use super::refusal::Refusal;
 use super::{Accounts, Overview, RunView, Shared, ask};

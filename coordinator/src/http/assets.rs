@@ -4,11 +4,11 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-use axum::extract::Path;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use ludus_players::weight_file::Digest;
 
+use super::asked::Path;
 use super::range::names;
 use super::refusal::Refusal;
 

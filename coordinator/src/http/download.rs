@@ -4,13 +4,14 @@
 //! file. Its bytes are checked against that sum before the first one is sent.
 
 use axum::body::{Body, Bytes};
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::{HeaderMap, HeaderName, Response, StatusCode, header};
 
 use ludus_players::weight_file::Digest;
 use ludus_proto::v1::VersionInfo;
 
 use super::api::digest;
+use super::asked::Path;
 use super::range::{Wanted, names, wanted};
 use super::refusal::Refusal;
 use super::{Shared, ask};

@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::time::Duration;
 
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::sse::{Event, KeepAlive, Sse};
 use serde_json::Value;
@@ -26,6 +26,7 @@ use tokio_stream::Stream;
 use tokio_stream::wrappers::ReceiverStream;
 
 use super::api::{find_run, run_json, version_json};
+use super::asked::Path;
 use super::refusal::Refusal;
 use super::watching::{ServerJson, WorkerJson};
 use super::{Site, View, ask};

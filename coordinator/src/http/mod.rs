@@ -3,10 +3,12 @@
 //! In the order in which to read it: [`View`] (what it asks of the coordinator), `api` (runs and versions as JSON),
 //! `watching` (curves, gates, games, positions), `events` (the same as it happens), `actions` (create and stop runs),
 //! `download` with `range` (weight files), `metrics` (Prometheus), `assets` (the dashboard, whose files are in web/),
-//! `refusal` (errors as JSON). `openapi.json` describes the API; a test holds every answer against it.
+//! `refusal` (errors as JSON), `asked` (paths and queries that can be such errors). `openapi.json` describes the API; a test
+//! holds every answer against it.
 
 mod actions;
 mod api;
+mod asked;
 mod assets;
 mod download;
 mod events;

@@ -1,11 +1,12 @@
 //! What the dashboard looks at: curves, strength, gates, leases, games, positions, and the server itself.
 
 use axum::Json;
-use axum::extract::{Path, Query, State};
+use axum::extract::State;
 use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
 
 use super::actions::{Preset, presets};
+use super::asked::{Path, Query};
 use super::download::Which;
 use super::refusal::Refusal;
 use super::{Overview, Shared, Site, View, WorkerView, ask};

@@ -15,13 +15,13 @@ use super::desk::{CONFIG, Desk, series_of};
 use crate::tokens::{Caller, Need};
 use crate::{Coordinator, Role};
 
-fn runner(default: u32) -> TestRunner {
+pub(super) fn runner(default: u32) -> TestRunner {
     let cases = std::env::var("LUDUS_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(default);
     TestRunner::new(Config { cases, failure_persistence: None, ..Config::default() })
 }
 
 /// Numbers at which programs break, and any other.
-fn number() -> impl Strategy<Value = u64> {
+pub(super) fn number() -> impl Strategy<Value = u64> {
     prop_oneof![
         0..20u64,
         Just(u64::MAX),
@@ -32,7 +32,7 @@ fn number() -> impl Strategy<Value = u64> {
     ]
 }
 
-fn real() -> impl Strategy<Value = f64> {
+pub(super) fn real() -> impl Strategy<Value = f64> {
     prop_oneof![
         any::<f64>(),
         Just(f64::NAN),
@@ -43,7 +43,7 @@ fn real() -> impl Strategy<Value = f64> {
     ]
 }
 
-fn text() -> impl Strategy<Value = String> {
+pub(super) fn text() -> impl Strategy<Value = String> {
     prop_oneof![
         Just(String::new()),
         Just("coin".to_owned()),
@@ -53,7 +53,7 @@ fn text() -> impl Strategy<Value = String> {
     ]
 }
 
-fn bytes() -> impl Strategy<Value = Vec<u8>> {
+pub(super) fn bytes() -> impl Strategy<Value = Vec<u8>> {
     prop::collection::vec(any::<u8>(), 0..70)
 }
 

@@ -10,6 +10,7 @@ mod desk;
 mod doors;
 mod gates;
 mod hostile;
+mod hostile_requests;
 mod measure;
 mod phases;
 mod random_walk;
