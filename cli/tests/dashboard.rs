@@ -349,3 +349,5 @@ fn terminal(live: &Live) {
         assert!(text.contains(expected), "{expected} is missing from\n{text}");
     }
 }
+        (get(&format!("http://{worker}/metrics")), "ludus_worker_evaluations_total"),
+        (get(&format!("http://{trainer}/metrics")), "ludus_trainer_replay_ratio"),

@@ -159,6 +159,11 @@ pub trait Arena: Send + Sync {
 pub trait Table: Send {
     /// Plays game `number` to the end.
     fn play(&mut self, number: u64) -> Result<GameRecord, PlayError>;
+
+    /// Positions that the players' networks computed since it was last asked: the work that games cost.
+    fn evaluated(&mut self) -> u64 {
+        0
+    }
 }
 
 /// A game that could not be played to its end. But for trouble outside, that is a function of the game's number, so

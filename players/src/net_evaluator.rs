@@ -28,6 +28,8 @@ pub struct NetEvaluator<G: Game> {
     beginnings: Vec<[Beginning; 2]>,
     /// Points of the plays of a roll by the small networks.
     guesses: Vec<f32>,
+    /// Positions computed since somebody asked.
+    evaluated: u64,
 }
 
 /// Plays of a roll on a shortlist, where there are small networks to make one.
@@ -106,6 +108,7 @@ impl<G: Game> NetEvaluator<G> {
             active: Inputs::default(),
             beginnings,
             guesses: Vec::new(),
+            evaluated: 0,
         })
     }
 
@@ -151,6 +154,7 @@ impl<G: Game> NetEvaluator<G> {
 
     /// What the network of `class` makes of a position.
     fn compute(&mut self, class: usize, state: &G::State) -> G::Chances {
+        self.evaluated += 1;
         self.inputs.write(class, state, &mut self.active);
         let mut chances = G::Chances::default();
         match &self.networks[class] {
@@ -201,6 +205,10 @@ impl<G: Game> Evaluator<G> for NetEvaluator<G> {
 
     fn knows(&self, position: &G::State) -> bool {
         self.inputs.known(position).is_some()
+    }
+
+    fn evaluated(&mut self) -> u64 {
+        std::mem::take(&mut self.evaluated)
     }
 }
 
@@ -290,6 +298,8 @@ mod tests {
         let mut chances = vec![BackgammonChances::default(); 3];
         evaluator.judge(&positions, &mut chances);
         assert_eq!(chances.len(), positions.len());
+        let open = positions.iter().filter(|state| state.payoff().is_none()).count();
+        assert_eq!((evaluator.evaluated(), evaluator.evaluated()), (open as u64, 0));
         let mut finished = 0;
         for (state, chances) in positions.iter().zip(&chances) {
             assert!(chances.is_valid(), "{chances:?}");

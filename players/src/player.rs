@@ -31,6 +31,11 @@ pub trait Evaluator<G: Game>: Send {
         false
     }
 
+    /// Positions that it had a network compute since it was last asked. By default it has none.
+    fn evaluated(&mut self) -> u64 {
+        0
+    }
+
     /// What has list it from judging since it was last asked, if anything; its judgements since then mean nothing. Only
     /// a program outside has trouble.
     fn trouble(&mut self) -> Option<PeerError> {
@@ -49,6 +54,10 @@ impl<G: Game, E: Evaluator<G> + ?Sized> Evaluator<G> for Box<E> {
 
     fn knows(&self, position: &G::State) -> bool {
         (**self).knows(position)
+    }
+
+    fn evaluated(&mut self) -> u64 {
+        (**self).evaluated()
     }
 
     fn trouble(&mut self) -> Option<PeerError> {

@@ -58,6 +58,10 @@ impl<G: Game> Evaluator<G> for Lookahead<G> {
         chances.extend(positions.iter().map(|position| self.look(position, self.plies)));
     }
 
+    fn evaluated(&mut self) -> u64 {
+        self.at_sight.evaluated()
+    }
+
     fn trouble(&mut self) -> Option<PeerError> {
         self.at_sight.trouble()
     }

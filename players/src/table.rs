@@ -209,6 +209,11 @@ impl<G: Game> Table for SeriesTable<G> {
         }
         Err(PlayError::TooLong { number, plies: MAX_PLIES })
     }
+
+    fn evaluated(&mut self) -> u64 {
+        let evaluators = self.seated.players.iter_mut().filter_map(|player| player.evaluator());
+        evaluators.map(|evaluator| evaluator.evaluated()).sum()
+    }
 }
 
 /// Whether the settings of a series make sense together and with its players.

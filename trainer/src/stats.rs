@@ -65,6 +65,20 @@ pub struct TrainerSnapshot {
     pub waiting: Option<String>,
 }
 
+impl TrainerSnapshot {
+    /// Positions received since the run began that a network learns, each counted once: a position of a game is learnt
+    /// once, a label as often as `learn.replay` says.
+    pub fn positions_received(&self) -> u64 {
+        self.positions.saturating_sub(self.label_lessons) + self.labels
+    }
+
+    /// Times a position received was learnt, in the mean; `None` before the first.
+    pub fn replay_ratio(&self) -> Option<f64> {
+        let received = self.positions_received();
+        (received > 0).then(|| self.positions as f64 / received as f64)
+    }
+}
+
 impl TrainerStats {
     /// The figures now.
     pub fn snapshot(&self) -> TrainerSnapshot {

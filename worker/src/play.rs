@@ -94,6 +94,7 @@ impl Seat<'_> {
                 }
             }
             let rate = played as f64 / started.elapsed().as_secs_f64().max(1e-6);
+            self.desk.stats.evaluated(table.evaluated());
             if is_self_play {
                 self.self_play_rate = rate;
             }

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 pub struct WorkerStats {
     games: AtomicU64,
     positions: AtomicU64,
+    evaluations: AtomicU64,
     accepted: AtomicU64,
     repeated: AtomicU64,
     refused: AtomicU64,
@@ -22,6 +23,8 @@ pub struct WorkerProgress {
     pub games: u64,
     /// Positions of those games (plies).
     pub positions: u64,
+    /// Positions that networks computed for them, those after plays not made included.
+    pub evaluations: u64,
     /// Games the coordinator took.
     pub accepted: u64,
     /// Games it already had.
@@ -40,6 +43,7 @@ impl WorkerStats {
         WorkerProgress {
             games: self.games.load(Relaxed),
             positions: self.positions.load(Relaxed),
+            evaluations: self.evaluations.load(Relaxed),
             accepted: self.accepted.load(Relaxed),
             repeated: self.repeated.load(Relaxed),
             refused: self.refused.load(Relaxed),
@@ -51,6 +55,10 @@ impl WorkerStats {
     pub(crate) fn played(&self, plies: usize) {
         self.games.fetch_add(1, Relaxed);
         self.positions.fetch_add(plies as u64, Relaxed);
+    }
+
+    pub(crate) fn evaluated(&self, positions: u64) {
+        self.evaluations.fetch_add(positions, Relaxed);
     }
 
     pub(crate) fn handed_in(&self, accepted: u64, repeated: u64, refused: u64) {

@@ -38,6 +38,7 @@ async fn every_number_of_its_leases_is_handed_in_once_except_those_already_done(
     assert_eq!(*tables.lock().unwrap(), 1, "the table stays while series and players do");
     let progress = stats.progress();
     assert_eq!((progress.games, progress.positions, progress.accepted), (177, 354, 177));
+    assert_eq!(progress.evaluations, 3 * 177);
 }
 
 #[tokio::test]

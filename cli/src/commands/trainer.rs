@@ -110,12 +110,18 @@ fn exposition(now: &TrainerSnapshot) -> String {
     text.counter("ludus_trainer_steps_total", "Steps of the optimiser since the run began", one(now.steps));
     text.counter(
         "ludus_trainer_labels_total",
+    text.counter(
+        "ludus_trainer_positions_received_total",
+        "Positions received that a network learns, each once",
+        one(now.positions_received()),
+    );
         "Labels of rollouts received since the run began",
         one(now.labels),
     );
     text.counter("ludus_trainer_expired_total", "Games dropped for their age", one(now.expired));
     text.counter(
         "ludus_trainer_skipped_steps_total",
+    text.counter("ludus_trainer_label_lessons_total", "Lessons drawn from them", one(now.label_lessons));
         "Steps skipped for a loss that was not finite",
         one(now.skipped_steps),
     );
@@ -133,9 +139,12 @@ fn exposition(now: &TrainerSnapshot) -> String {
     text.counter("ludus_trainer_checkpoints_total", "Checkpoints written", one(now.checkpoints));
     let number = |value: f64| [(vec![], value)];
     text.gauge("ludus_trainer_version", "Newest version, 0 before the first", number(now.version as f64));
-    if now.labels > 0 {
-        let ratio = now.label_lessons as f64 / now.labels as f64;
-        text.gauge("ludus_trainer_replay_ratio", "Times a label was learnt, in the mean", number(ratio));
+    if let Some(ratio) = now.replay_ratio() {
+        text.gauge(
+            "ludus_trainer_replay_ratio",
+            "Times a position received was learnt, in the mean",
+            number(ratio),
+        );
     }
     let waiting = f64::from(u8::from(now.waiting.is_some()));
     text.gauge("ludus_trainer_waiting", "1 while it waits; the log says for what", number(waiting));

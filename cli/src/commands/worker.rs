@@ -89,6 +89,11 @@ fn exposition(now: &WorkerProgress, threads: usize) -> String {
     let handed_in = [("accepted", now.accepted), ("repeated", now.repeated), ("refused", now.refused)];
     let handed_in = handed_in.map(|(result, games)| (vec![("result", result.to_owned())], games));
     text.counter("ludus_worker_handed_in_total", "Games handed in, by what became of them", handed_in);
+    text.counter(
+        "ludus_worker_evaluations_total",
+        "Positions that networks computed for them",
+        one(now.evaluations),
+    );
     text.counter("ludus_worker_leases_total", "Leases taken", one(now.leases));
     let waiting = f64::from(u8::from(now.waiting.is_some()));
     text.gauge(

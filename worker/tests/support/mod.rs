@@ -267,6 +267,10 @@ impl Table for ScriptedTable {
         (self.0)(number)?;
         Ok(GameRecord { number, rolls: vec![0, 0], plays: vec![0, 0], payoff: 1, ..Default::default() })
     }
+
+    fn evaluated(&mut self) -> u64 {
+        3
+    }
 }
 
 /// A lease of `count` games from `first` on, between two baselines.

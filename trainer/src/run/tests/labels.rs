@@ -111,6 +111,7 @@ fn a_run_that_has_only_rollouts_learns_the_true_chances() {
     assert!(far[far.len() - 1] < far[0] - 0.01, "the loss fell not: {far:?}");
     let shown = bench.stats.snapshot();
     assert_eq!((shown.games, shown.label_lessons), (3000, 5 * shown.labels));
+    assert_eq!((shown.positions_received(), shown.replay_ratio()), (shown.labels, Some(5.0)));
 }
 
 #[test]
