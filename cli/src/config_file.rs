@@ -1,31 +1,119 @@
-//! Reading a run's configuration file.
+//! The configuration of a run: from a file, variables of the environment and flags.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use ludus_config::RunConfig;
+use ludus_config::{ConfigError, ConfigFile, Effective, RunConfig, Setting, VARIABLES};
 use ludus_players::arena::Registry;
 
 use crate::exit::BadConfiguration;
 
-/// The configuration in `path`, checked.
-pub fn read(path: &Path) -> Result<RunConfig> {
-    let text = std::fs::read_to_string(path)
-        .with_context(|| format!("cannot read the configuration {}", path.display()))?;
-    let registry = Registry::standard();
-    let config = RunConfig::parse_over(&text, |game| registry.training(game))
-        .map_err(|error| BadConfiguration(format!("{}, {error}", path.display())))?;
-    Ok(config)
+/// How a command is told the configuration of a run. A flag goes before a variable, that before the file, that before the
+/// default of the game, and that before the default of all games.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub struct ConfigArgs {
+    /// The run's configuration [default: that of the game, see `ludus config show`]
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// One key of it, such as learn.lambda=0.9, over what FILE says; may be given again. LUDUS_RUN__LEARN__LAMBDA in the
+    /// environment does the same for all commands
+    #[arg(long, value_name = "KEY=VALUE", value_parser = key_and_value)]
+    set: Vec<(String, String)>,
+}
+
+impl ConfigArgs {
+    /// The file, if one was named.
+    pub fn file(&self) -> Option<&Path> {
+        self.config.as_deref()
+    }
+
+    /// The configuration, checked.
+    pub fn read(&self) -> Result<Effective> {
+        self.read_between(&[], &[])
+    }
+
+    /// The same with what holds below variables and flags where there is no file, and with more flags.
+    pub fn read_between(&self, beneath: &[Setting], flags: &[Setting]) -> Result<Effective> {
+        let settings = self.settings()?;
+        let registry = Registry::standard();
+        let of_game = |game: &str| registry.training(game);
+        let Some(path) = &self.config else {
+            return Effective::read(None, &[beneath, &settings, flags].concat(), of_game)
+                .map_err(|error| bad("the defaults", &error));
+        };
+        let text = std::fs::read_to_string(path)
+            .with_context(|| format!("cannot read the configuration {}", path.display()))?;
+        let name = path.display().to_string();
+        let file = ConfigFile { name: &name, text: &text };
+        Effective::read(Some(file), &[&settings, flags].concat(), of_game).map_err(|error| bad(&name, &error))
+    }
+
+    /// What a run with the configuration `its` would have: the file's, or `its` itself, with variables and flags over it.
+    pub fn over(&self, its: &RunConfig) -> Result<RunConfig> {
+        if self.config.is_some() {
+            return Ok(self.read()?.config);
+        }
+        let name = "the configuration of the run";
+        let file = ConfigFile { name, text: &its.to_toml() };
+        let over = Effective::read(Some(file), &self.settings()?, |_| "");
+        Ok(over.map_err(|error| bad(name, &error))?.config)
+    }
+
+    /// Whatever says something of the configuration, as people would take it away.
+    pub fn sources(&self) -> Result<Vec<String>> {
+        let file = self.config.iter().map(|_| "--config".to_owned());
+        let settings = self.settings()?;
+        let settings = settings.iter().map(|setting| setting.origin().to_string());
+        Ok(file.chain(settings).collect())
+    }
+
+    /// Variables, then flags.
+    fn settings(&self) -> Result<Vec<Setting>> {
+        let mut variables = Vec::new();
+        for (name, text) in std::env::vars_os() {
+            let Some(name) = name.to_str().filter(|name| name.starts_with(VARIABLES)) else { continue };
+            let text = text.into_string();
+            let text = text.map_err(|_| BadConfiguration(format!("{name} does not hold text in UTF-8")))?;
+            variables.extend(Setting::by_variable(name, text));
+        }
+        variables.sort_by(|one, other| one.key().cmp(other.key()));
+        let flags = self.set.iter().map(|(key, text)| Setting::by_flag(format!("--set {key}"), key, text));
+        Ok(variables.into_iter().chain(flags).collect())
+    }
+
+    /// The arguments `--config PATH`.
+    #[cfg(test)]
+    pub fn of_file(path: PathBuf) -> Self {
+        ConfigArgs { config: Some(path), set: Vec::new() }
+    }
+
+    /// The argument `--set KEY=VALUE`.
+    #[cfg(test)]
+    pub fn of_setting(key: &str, text: &str) -> Self {
+        ConfigArgs { config: None, set: vec![(key.to_owned(), text.to_owned())] }
+    }
+}
+
+fn key_and_value(text: &str) -> Result<(String, String), String> {
+    let (key, value) = text.split_once('=').ok_or("write KEY=VALUE, such as learn.lambda=0.9")?;
+    Ok((key.trim().to_owned(), value.to_owned()))
+}
+
+/// The error with its place: a file's has a line, a setting's names the setting.
+fn bad(name: &str, error: &ConfigError) -> anyhow::Error {
+    let text = match error {
+        ConfigError::Setting { .. } => error.to_string(),
+        _ => format!("{name}, {error}"),
+    };
+    BadConfiguration(text).into()
 }
 
 /// The configuration of a run that learns `game` and is told nothing else.
 pub fn default_of(game: &str) -> Result<RunConfig> {
     let registry = Registry::standard();
-    if registry.training(game).is_empty() {
-        return Ok(RunConfig { game: game.to_owned(), ..RunConfig::default() });
-    }
-    let config = RunConfig::parse_over(&format!("game = {game:?}"), |game| registry.training(game));
-    config.with_context(|| format!("the configuration that comes with {game}"))
+    let game_named = Setting::by_flag("the game", "game", game);
+    let config = Effective::read(None, &[game_named], |game| registry.training(game));
+    Ok(config.with_context(|| format!("the configuration that comes with {game}"))?.config)
 }
 
 /// What two configurations say differently, as `learn.lambda is 0.3 there and 0.5 here`; empty when they agree.

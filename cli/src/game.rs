@@ -16,9 +16,15 @@ pub struct GameChoice {
 impl GameChoice {
     /// The game's arena.
     pub fn arena(&self) -> Result<Arc<dyn Arena>> {
-        let registry = Registry::standard();
-        registry.find(&self.game).cloned().ok_or_else(|| {
-            anyhow!("there is no game {:?}; this ludus plays {}", self.game, registry.games().join(", "))
-        })
+        arena(&self.game)
     }
+}
+
+/// The arena of the game of this name.
+pub fn arena(game: &str) -> Result<Arc<dyn Arena>> {
+    let registry = Registry::standard();
+    registry
+        .find(game)
+        .cloned()
+        .ok_or_else(|| anyhow!("there is no game {game:?}; this ludus plays {}", registry.games().join(", ")))
 }

@@ -4,30 +4,42 @@ use std::fmt::Write;
 
 use toml::{Table, Value};
 
-use crate::parse::{PHASES, SECTIONS, header};
+use crate::parse::{PHASES, SECTIONS, header, one_line};
 use crate::section::{Key, Section};
 use crate::{Phase, RunConfig};
 
 impl RunConfig {
     /// The whole configuration as TOML, every key with its documentation. Reads back as the same configuration.
     pub fn to_toml(&self) -> String {
+        self.to_toml_with(|_| None)
+    }
+
+    /// The same with remarks: what `remark` says of a key, such as `learn.lambda` or `phases.1.lambda`, stands behind its
+    /// value.
+    pub(crate) fn to_toml_with(&self, remark: impl Fn(&str) -> Option<String>) -> String {
         let table = table(self);
+        // A comment of TOML has no control characters, and a file's name may.
+        let plain = |remark: String| format!(" # {}", one_line(&remark.replace(char::is_control, " ")));
+        let behind = |key: &str| remark(key).map_or_else(String::new, plain);
         let mut text = String::new();
-        for key in RunConfig::KEYS {
-            match (&table[key.name], section_keys(key.name)) {
+        for top in RunConfig::KEYS {
+            match (&table[top.name], section_keys(top.name)) {
                 (Value::Table(section), Some(keys)) => {
                     text.push('\n');
-                    comment(&mut text, key);
-                    let _ = writeln!(text, "{}", header(key.name));
+                    comment(&mut text, top);
+                    let _ = writeln!(text, "{}", header(top.name));
                     for key in keys {
-                        entry(&mut text, key, &section[key.name]);
+                        let path = format!("{}.{}", top.name, key.name);
+                        entry(&mut text, key, &section[key.name], &behind(&path));
                     }
                 }
-                (value, _) if key.name != PHASES => entry(&mut text, key, value),
+                (value, _) if top.name != PHASES => {
+                    entry(&mut text, top, value, &behind(top.name));
+                }
                 _ => {
                     text.push('\n');
-                    comment(&mut text, key);
-                    phases(&mut text, &self.phases);
+                    comment(&mut text, top);
+                    phases(&mut text, &self.phases, behind);
                 }
             }
         }
@@ -36,40 +48,45 @@ impl RunConfig {
 }
 
 /// The phases; the first, or an example in comments when there is none, with the documentation of every key.
-fn phases(text: &mut String, phases: &[Phase]) {
+fn phases(text: &mut String, phases: &[Phase], behind: impl Fn(&str) -> String) {
     let header = header(PHASES);
     let example = table(&Phase::example());
     let first = phases.first().map(table);
     let _ = writeln!(text, "{}{header}", if first.is_some() { "" } else { "#" });
     for key in Phase::KEYS {
         match first.as_ref().and_then(|phase| phase.get(key.name)) {
-            Some(value) => entry(text, key, value),
+            Some(value) => entry(text, key, value, &behind(&phase_key(0, key.name))),
             None => {
                 comment(text, key);
                 let _ = writeln!(text, "#{} = {}", key.name, example[key.name]);
             }
         }
     }
-    for phase in phases.iter().skip(1).map(table) {
+    for (index, phase) in phases.iter().map(table).enumerate().skip(1) {
         let _ = writeln!(text, "\n{header}");
         for (key, value) in Phase::KEYS.iter().filter_map(|key| Some((key, phase.get(key.name)?))) {
-            let _ = writeln!(text, "{} = {value}", key.name);
+            let _ = writeln!(text, "{} = {value}{}", key.name, behind(&phase_key(index, key.name)));
         }
     }
 }
 
-fn table(section: &impl serde::Serialize) -> Table {
+/// How a key of a phase is named; `index` is from 0, names count from 1.
+pub(crate) fn phase_key(index: usize, key: &str) -> String {
+    format!("{PHASES}.{}.{key}", index + 1)
+}
+
+pub(crate) fn table(section: &impl serde::Serialize) -> Table {
     Table::try_from(section).expect("a configuration is a table of plain values")
 }
 
-fn section_keys(name: &str) -> Option<&'static [Key]> {
+pub(crate) fn section_keys(name: &str) -> Option<&'static [Key]> {
     SECTIONS.iter().find(|(section, _)| *section == name).and_then(|(_, keys)| *keys)
 }
 
-fn entry(text: &mut String, key: &Key, value: &Value) {
+fn entry(text: &mut String, key: &Key, value: &Value, behind: &str) {
     comment(text, key);
     // Writing to a string cannot fail.
-    let _ = writeln!(text, "{} = {value}", key.name);
+    let _ = writeln!(text, "{} = {value}{behind}", key.name);
 }
 
 fn comment(text: &mut String, key: &Key) {

@@ -6,15 +6,20 @@
 //!
 //! Read in this order: `keys` (every key, its default and its meaning), `phases` (what changes in the
 //! course of a run), `parse` (reading), `ranges` (what makes sense),
-//! `document` (writing).
+//! `document` (writing), `setting` (one key set outside a file), `effective` (all of these together, and where each value
+//! came from).
 
 mod document;
+mod effective;
 mod keys;
 mod parse;
 mod phases;
 mod ranges;
 mod section;
+mod setting;
 
+pub use effective::{ConfigFile, Effective, Origin};
 pub use keys::{Audit, Gate, Learn, Leases, Network, Optimizer, Rollout, RunConfig, SelfPlay, Variance};
 pub use parse::ConfigError;
 pub use phases::{Phase, PhaseSettings, StepSchedule};
+pub use setting::{Setting, VARIABLES};

@@ -6,8 +6,8 @@ use strsim::osa_distance;
 use toml::de::{DeTable, DeValue};
 use toml::{Table, Value};
 
-use crate::RunConfig;
 use crate::section::{Key, Section};
+use crate::{ConfigFile, Effective, RunConfig};
 
 /// A configuration that cannot be used. Every message fits on one line.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -50,6 +50,14 @@ pub enum ConfigError {
         /// What is allowed.
         rule: String,
     },
+    /// A key set outside the file, by a flag or a variable.
+    #[error("{place}: {reason}")]
+    Setting {
+        /// The flag or variable.
+        place: String,
+        /// What is wrong, and what would be right.
+        reason: String,
+    },
 }
 
 impl RunConfig {
@@ -60,42 +68,20 @@ impl RunConfig {
 
     /// Reads a configuration over that of its game: keys that are left out are as `of_game`, given the game's name, says, also
     /// in TOML, and where that leaves them out, too, they take their defaults.
-    pub fn parse_over<'a>(
-        text: &str,
-        of_game: impl FnOnce(&str) -> &'a str,
-    ) -> Result<RunConfig, ConfigError> {
-        let document = document(text)?;
-        refuse_unknown_keys(text, document.get_ref())?;
-        let mut config: RunConfig = read(text)?;
-        let beneath = of_game(&config.game);
-        if !beneath.is_empty() {
-            let mut table: Table = read(beneath)?;
-            lay_over(&mut table, read(text)?);
-            config = table.try_into().map_err(|error| ConfigError::Value {
-                line: line_of(text, None),
-                reason: one_line(error.message()),
-            })?;
-        }
-        config.check_ranges().map_err(|fault| ConfigError::Range {
-            place: find(document.get_ref(), fault.phase, fault.key)
-                .map(|span| format!("line {}: ", line_of(text, Some(span))))
-                .unwrap_or_default(),
-            key: fault.key,
-            value: fault.value,
-            rule: fault.rule,
-        })?;
-        Ok(config)
+    pub fn parse_over<'a>(text: &str, of_game: impl Fn(&str) -> &'a str) -> Result<RunConfig, ConfigError> {
+        let file = ConfigFile { name: "", text };
+        Ok(Effective::read(Some(file), &[], of_game)?.config)
     }
 }
 
-fn document(text: &str) -> Result<toml::Spanned<DeTable<'_>>, ConfigError> {
+pub(crate) fn document(text: &str) -> Result<toml::Spanned<DeTable<'_>>, ConfigError> {
     DeTable::parse(text).map_err(|error| ConfigError::Syntax {
         line: line_of(text, error.span()),
         reason: one_line(error.message()),
     })
 }
 
-fn read<T: serde::de::DeserializeOwned>(text: &str) -> Result<T, ConfigError> {
+pub(crate) fn read<T: serde::de::DeserializeOwned>(text: &str) -> Result<T, ConfigError> {
     toml::from_str(text).map_err(|error| ConfigError::Value {
         line: line_of(text, error.span()),
         reason: one_line(error.message()),
@@ -103,7 +89,7 @@ fn read<T: serde::de::DeserializeOwned>(text: &str) -> Result<T, ConfigError> {
 }
 
 /// Replaces what is in `table` by what `upper` says, section by section.
-fn lay_over(table: &mut Table, upper: Table) {
+pub(crate) fn lay_over(table: &mut Table, upper: Table) {
     for (key, value) in upper {
         match (table.get_mut(&key), value) {
             (Some(Value::Table(section)), Value::Table(upper)) => lay_over(section, upper),
@@ -114,7 +100,7 @@ fn lay_over(table: &mut Table, upper: Table) {
     }
 }
 
-fn refuse_unknown_keys(text: &str, document: &DeTable<'_>) -> Result<(), ConfigError> {
+pub(crate) fn refuse_unknown_keys(text: &str, document: &DeTable<'_>) -> Result<(), ConfigError> {
     for (key, value) in document {
         let unknown = |key: &toml::Spanned<_>, path: String, hint| ConfigError::UnknownKey {
             line: line_of(text, Some(key.span())),
@@ -159,15 +145,7 @@ pub(crate) const SECTIONS: &[(&str, Option<&[Key]>)] = &[
 
 /// What the writer of `wrong` in `section` (empty for the top level) may have meant.
 fn hint(wrong: &str, section: &str) -> String {
-    let keys = SECTIONS.iter().flat_map(|(name, keys)| {
-        let inside = keys.unwrap_or_default().iter().map(move |key| (*name, key.name));
-        std::iter::once(("", *name)).chain(inside)
-    });
-    // Among equals the first, which is why phases, with their keys of other sections, come last.
-    let nearest = keys
-        .min_by_key(|(place, name)| (osa_distance(wrong, name), *place != section))
-        .filter(|(_, name)| osa_distance(wrong, name) <= name.len().max(wrong.len()) / 3);
-    match nearest {
+    match nearest(wrong, section) {
         Some((place, name)) if place == section => format!("; did you mean `{name}`?"),
         Some(("", name)) => format!("; did you mean `{name}` at the top of the file?"),
         Some((place, name)) => format!("; did you mean `{name}` in the section {}?", header(place)),
@@ -176,13 +154,24 @@ fn hint(wrong: &str, section: &str) -> String {
     }
 }
 
+/// The section (empty for the top level) and the name of the key most like `wrong`, if one is like it.
+pub(crate) fn nearest(wrong: &str, section: &str) -> Option<(&'static str, &'static str)> {
+    let keys = SECTIONS.iter().flat_map(|(name, keys)| {
+        let inside = keys.unwrap_or_default().iter().map(move |key| (*name, key.name));
+        std::iter::once(("", *name)).chain(inside)
+    });
+    // Among equals the first, which is why phases, with their keys of other sections, come last.
+    keys.min_by_key(|(place, name)| (osa_distance(wrong, name), *place != section))
+        .filter(|(_, name)| osa_distance(wrong, name) <= name.len().max(wrong.len()) / 3)
+}
+
 /// How a section begins.
 pub(crate) fn header(section: &str) -> String {
     if section == PHASES { format!("[[{section}]]") } else { format!("[{section}]") }
 }
 
 /// Where the value of `section.key` or `key` stands, or that phase when it does not have the key.
-fn find(document: &DeTable<'_>, phase: Option<usize>, path: &str) -> Option<Range<usize>> {
+pub(crate) fn find(document: &DeTable<'_>, phase: Option<usize>, path: &str) -> Option<Range<usize>> {
     let (section, key) = path.split_once('.').map_or((None, path), |(section, key)| (Some(section), key));
     let Some(section) = section else { return document.get(key).map(|value| value.span()) };
     let mut section = document.get(section)?;
@@ -195,12 +184,12 @@ fn find(document: &DeTable<'_>, phase: Option<usize>, path: &str) -> Option<Rang
     }
 }
 
-fn line_of(text: &str, span: Option<Range<usize>>) -> usize {
+pub(crate) fn line_of(text: &str, span: Option<Range<usize>>) -> usize {
     let end = span.map_or(0, |span| span.start).min(text.len());
     1 + text.as_bytes()[..end].iter().filter(|&&byte| byte == b'\n').count()
 }
 
-fn one_line(message: &str) -> String {
+pub(crate) fn one_line(message: &str) -> String {
     message.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 

@@ -1,13 +1,11 @@
 //! `ludus run`: create, list, show and stop runs.
 
 use std::io::Write;
-use std::path::PathBuf;
 
 use anyhow::Result;
-use ludus_config::RunConfig;
 use ludus_proto::v1::RunStatus;
 
-use crate::config_file;
+use crate::config_file::ConfigArgs;
 use crate::local_run::RunPlace;
 use crate::output::{Paint, Table, json_line};
 use crate::report::{RunJson, gate_in_words, grouped, losses_in_words, phase_in_words, version_or_none};
@@ -17,13 +15,13 @@ use crate::report::{RunJson, gate_in_words, grouped, losses_in_words, phase_in_w
 pub enum Action {
     /// Create a run; workers and trainers of the coordinator begin with it at once
     #[command(after_help = "\
-Example:
+Examples:
   ludus config show > run.toml
-  ludus run create --config run.toml --name first --coordinator http://127.0.0.1:7777")]
+  ludus run create --config run.toml --name first --coordinator http://127.0.0.1:7777
+  ludus run create --set game=othello --set seed=7")]
     Create {
-        /// The run's configuration [default: the defaults, see `ludus config show`]
-        #[arg(long, value_name = "FILE")]
-        config: Option<PathBuf>,
+        #[command(flatten)]
+        config: ConfigArgs,
         /// Name of the run [default: the game's name, with a number if that is taken]
         #[arg(long, value_name = "NAME", default_value = "", hide_default_value = true)]
         name: String,
@@ -75,10 +73,7 @@ pub fn run(action: Action) -> Result<()> {
     let mut out = std::io::stdout().lock();
     match action {
         Action::Create { config, name, place, json } => {
-            let config = match config {
-                Some(path) => config_file::read(&path)?,
-                None => RunConfig::default(),
-            };
+            let config = config.read()?.config;
             let run = place.change()?.create_run(&config.to_toml(), &name)?;
             if json {
                 json_line(&mut out, &serde_json::json!({ "run": run }))?;

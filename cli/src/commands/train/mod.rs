@@ -16,16 +16,17 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use clap::builder::PossibleValuesParser;
-use ludus_config::RunConfig;
+use ludus_config::{Origin, RunConfig, Setting};
 use ludus_coordinator::Coordinator;
 use ludus_players::arena::Registry;
 use ludus_players::weight_file::WeightFile;
 use ludus_proto::v1::RunStatus;
 
+use crate::config_file::{self, ConfigArgs};
 use crate::exit::BadConfiguration;
 use crate::local_run::Served;
 use crate::report::grouped;
-use crate::{config_file, output, players, report, roles, signals};
+use crate::{output, players, report, roles, signals};
 use budget::Budget;
 use progress::Display;
 use team::Team;
@@ -38,6 +39,7 @@ Examples:
   ludus train backgammon                     go on where it ended, until Ctrl-C
   ludus config show > run.toml               a configuration to edit, for
   ludus train backgammon --config run.toml --dir runs/experiment
+  ludus train backgammon --set learn.lambda=0.9 --dir runs/other
   ludus train backgammon --from shipped --config fine.toml --dir runs/fine
 
 With --from, small steps (learn.step_size) keep what the weights know; the default's first steps are large.
@@ -49,9 +51,8 @@ pub struct Args {
     /// Game to learn
     #[arg(value_parser = PossibleValuesParser::new(learnable()))]
     game: String,
-    /// The run's configuration [default: the defaults, see `ludus config show`, or that of the run in DIR]
-    #[arg(long, value_name = "FILE")]
-    config: Option<PathBuf>,
+    #[command(flatten)]
+    config: ConfigArgs,
     /// Begin a new run with the weights of this player instead of random ones: shipped, a weight file's path, or a version
     /// (v12, champion) of the last run on this machine
     #[arg(long, value_name = "PLAYER")]
@@ -72,6 +73,12 @@ pub struct Args {
     json: bool,
 }
 
+impl Args {
+    fn folder(&self) -> PathBuf {
+        self.dir.clone().unwrap_or_else(|| Path::new("runs").join(&self.game))
+    }
+}
+
 /// The games that have networks to train.
 fn learnable() -> Vec<&'static str> {
     let registry = Registry::standard();
@@ -82,28 +89,20 @@ fn learnable() -> Vec<&'static str> {
 
 /// Trains.
 pub fn run(args: Args) -> Result<()> {
-    let config = args.config.as_deref().map(config_file::read).transpose()?;
-    if let (Some(config), Some(path)) = (&config, &args.config)
-        && config.game != args.game
-    {
-        return Err(BadConfiguration(format!(
-            "{} is a configuration for {}, not for {}",
-            path.display(),
-            config.game,
-            args.game
-        ))
-        .into());
+    // Before anything is made in a folder; what is there already may have a configuration that goes with these flags.
+    if args.config.file().is_some() || !args.folder().exists() {
+        new_config(&args.config, &args.game, None)?;
     }
-    roles::runtime()?.block_on(train(args, config))
+    roles::runtime()?.block_on(train(args))
 }
 
-async fn train(args: Args, config: Option<RunConfig>) -> Result<()> {
+async fn train(args: Args) -> Result<()> {
     let told_to_stop = signals::told_to_stop()?;
-    let dir = args.dir.unwrap_or_else(|| Path::new("runs").join(&args.game));
+    let dir = args.folder();
     let stream = roles::stream(&dir, args.redis);
     let coordinator = roles::coordinator(&dir, &stream, false, roles::KEEP_VERSIONS, None).await?;
     let from = args.from.map(|player| beginning_of(&player, &args.game, &coordinator, &dir)).transpose()?;
-    let run = resume_or_create(&coordinator, &args.game, config, from.as_ref(), &dir)?;
+    let run = resume_or_create(&coordinator, &args.game, &args.config, from.as_ref(), &dir)?;
     let listener = team::listen(&coordinator).await?;
     let url = format!("http://{}", listener.local_addr()?);
     let served = Served::note(&dir, &url, coordinator.house_token());
@@ -140,27 +139,37 @@ fn beginning_of(player: &str, game: &str, coordinator: &Coordinator, dir: &Path)
     players::weights(player, &**arena)
 }
 
-/// The default configuration, for networks like those the run begins with.
-fn default_config(game: &str, from: Option<&WeightFile>) -> Result<RunConfig> {
-    let mut config = config_file::default_of(game)?;
+/// The configuration of a new run; without a file, for networks like those it begins with.
+fn new_config(config: &ConfigArgs, game: &str, from: Option<&WeightFile>) -> Result<RunConfig> {
+    let mut beneath = vec![Setting::by_flag("the game named", "game", game)];
     if let Some((from, first)) = from.and_then(|from| Some((from, from.networks.first()?))) {
-        config.network.inputs.clone_from(&from.card.inputs);
-        config.network.hidden = first.hidden;
+        beneath.push(Setting::by_flag("--from", "network.inputs", &from.card.inputs));
+        beneath.push(Setting::by_flag("--from", "network.hidden", first.hidden.to_string()));
     }
-    Ok(config)
+    let effective = config.read_between(&beneath, &[])?;
+    if effective.config.game != game {
+        let whose = match (effective.origin("game"), config.file()) {
+            (Origin::Variable(name) | Origin::Flag(name), _) => name.clone(),
+            (_, Some(path)) => path.display().to_string(),
+            (origin, None) => origin.to_string(),
+        };
+        let its = &effective.config.game;
+        return Err(BadConfiguration(format!("{whose} is a configuration for {its}, not for {game}")).into());
+    }
+    Ok(effective.config)
 }
 
 /// The run of the folder, which is made when there is none. Gives its name.
 fn resume_or_create(
     coordinator: &Coordinator,
     game: &str,
-    config: Option<RunConfig>,
+    config: &ConfigArgs,
     from: Option<&WeightFile>,
     dir: &Path,
 ) -> Result<String> {
     let runs = coordinator.runs()?;
     let Some(there) = runs.last() else {
-        let config = config.map_or_else(|| default_config(game, from), Ok)?;
+        let config = new_config(config, game, from)?;
         return Ok(coordinator.create_run(&config.to_toml(), "")?);
     };
     let name = &there.run;
@@ -171,15 +180,16 @@ fn resume_or_create(
     if there.state != "active" {
         bail!("run {name} in {} was stopped for good: {elsewhere}", dir.display());
     }
-    if let Some(config) = config {
+    let sources = config.sources()?;
+    if !sources.is_empty() {
         let its = RunConfig::parse(&there.config).context("the configuration of the run")?;
-        let config = coordinator.completed(config)?;
+        let config = coordinator.completed(config.over(&its)?)?;
         let differences = config_file::differences(&its, &config);
         if !differences.is_empty() {
             return Err(BadConfiguration(format!(
-                "{} holds run {name} with another configuration ({differences}): leave out --config to resume it, or \
-                 {elsewhere}",
-                dir.display()
+                "{} holds run {name} with another configuration ({differences}): leave out {} to resume it, or {elsewhere}",
+                dir.display(),
+                sources.join(" and ")
             ))
             .into());
         }
@@ -270,14 +280,25 @@ mod tests {
         let mut config = RunConfig::default();
         // Relative, as people write it; tests run in the folder of their crate.
         config.gate.benchmark = "tests/fixtures/small.bm".into();
+        let file = dir.path().join("run.toml");
+        let resume_as =
+            |config: &ConfigArgs| resume_or_create(&coordinator, "backgammon", config, None, dir.path());
         let resume = |config: &RunConfig| {
-            resume_or_create(&coordinator, "backgammon", Some(config.clone()), None, dir.path())
+            std::fs::write(&file, config.to_toml()).unwrap();
+            resume_as(&ConfigArgs::of_file(file.clone()))
         };
         let created = resume(&config).unwrap();
         assert_eq!(resume(&config).unwrap(), created);
         config.seed = 9;
         let refusal = resume(&config).unwrap_err().to_string();
-        assert!(refusal.contains("(seed is 1 there and 9 here)"), "{refusal}");
+        assert!(refusal.contains("(seed is 1 there and 9 here): leave out --config to"), "{refusal}");
+
+        // A flag alone is held against what the run has, whatever the defaults are.
+        assert_eq!(resume_as(&ConfigArgs::default()).unwrap(), created);
+        assert_eq!(resume_as(&ConfigArgs::of_setting("seed", "1")).unwrap(), created);
+        let refusal = resume_as(&ConfigArgs::of_setting("learn.batch", "9")).unwrap_err().to_string();
+        assert!(refusal.contains("learn.batch is 128 there and 9 here"), "{refusal}");
+        assert!(refusal.contains("leave out --set learn.batch to resume it"), "{refusal}");
     }
 
     #[tokio::test]
@@ -292,12 +313,13 @@ mod tests {
 
         let mut from = beginning("shipped").unwrap();
         let hidden = from.networks[0].hidden;
-        assert_eq!(default_config("backgammon", Some(&from)).unwrap().network.hidden, hidden);
+        let told = ConfigArgs::default();
+        assert_eq!(new_config(&told, "backgammon", Some(&from)).unwrap().network.hidden, hidden);
         from.networks[0].hidden = 7;
-        let config = default_config("backgammon", Some(&from)).unwrap();
+        let config = new_config(&told, "backgammon", Some(&from)).unwrap();
         assert_eq!((config.network.inputs, config.network.hidden), (from.card.inputs.clone(), 7));
 
-        resume_or_create(&coordinator, "backgammon", None, Some(&from), dir.path()).unwrap();
+        resume_or_create(&coordinator, "backgammon", &told, Some(&from), dir.path()).unwrap();
         let refusal = beginning("shipped").unwrap_err().to_string();
         assert!(refusal.contains("holds run backgammon, which goes on from where it ended"), "{refusal}");
     }
