@@ -32,6 +32,11 @@ impl AccessArgs {
         Ok(Access { token: self.token.bearer()?, tls: self.tls()? })
     }
 
+    /// Whether there is a token to show.
+    pub fn shows_a_token(&self) -> bool {
+        self.token.is_given()
+    }
+
     /// The same without the token, for who has another.
     pub fn tls(&self) -> Result<Tls> {
         let identity = match (&self.tls_cert, &self.tls_key) {

@@ -4,11 +4,14 @@ use clap::{ArgAction, Parser, Subcommand};
 
 use crate::commands;
 
+/// The version and, of a release, the commit it was built from; build.rs finds them.
+const VERSION: &str = env!("LUDUS_VERSION");
+
 /// Train game players by self-play, and use what was learnt.
 #[derive(Debug, Parser)]
 #[command(
     name = "ludus",
-    version,
+    version = VERSION,
     max_term_width = 110,
     after_help = "\
 Example: learn backgammon for ten minutes, then see what came of it
@@ -80,6 +83,12 @@ pub enum Command {
     Perft(commands::perft::Args),
     /// Measure how fast this machine judges positions and plays games
     Speed(commands::speed::Args),
+    /// Check this machine, a folder, a Redis and a coordinator, and say what to do
+    Doctor(commands::doctor::Args),
+    /// Print what makes a shell complete commands and options
+    Completions(commands::completions::Args),
+    /// Print or write manual pages
+    Man(commands::man::Args),
 }
 
 impl Command {
@@ -109,11 +118,75 @@ impl Command {
             Command::Perft(args) => commands::perft::run(args),
             Command::Play(args) => commands::play::run(args),
             Command::Speed(args) => commands::speed::run(args),
+            Command::Doctor(args) => commands::doctor::run(args),
+            Command::Completions(args) => commands::completions::run(args),
+            Command::Man(args) => commands::man::run(args),
         }
     }
 
     /// Whether this is a role of a cluster, which runs until it is told to stop.
     pub fn stays_running(&self) -> bool {
         matches!(self, Command::Coordinator(_) | Command::Worker(_) | Command::Trainer(_))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use clap::CommandFactory;
+
+    use super::*;
+
+    /// Every command that does something, with all that is above it: `ludus run create`.
+    fn doers(command: &clap::Command, above: &str, found: &mut Vec<(String, clap::Command)>) {
+        let name = format!("{above}{}", command.get_name());
+        if !command.has_subcommands() {
+            found.push((name, command.clone()));
+            return;
+        }
+        command.get_subcommands().for_each(|command| doers(command, &format!("{name} "), found));
+    }
+
+    fn every_command() -> Vec<(String, clap::Command)> {
+        let mut ludus = Cli::command().disable_help_subcommand(true);
+        ludus.build();
+        let mut found = Vec::new();
+        doers(&ludus, "", &mut found);
+        found
+    }
+
+    #[test]
+    fn every_command_explains_itself_with_an_example() {
+        let commands = every_command();
+        assert!(commands.len() > 30, "{}", commands.len());
+        for (name, mut command) in commands {
+            let help = command.render_long_help().to_string();
+            assert!(help.contains("Example") && help.contains(&format!("  {name}")), "{name}: {help}");
+            assert!(command.get_about().is_some_and(|about| !about.to_string().is_empty()), "{name}");
+        }
+    }
+
+    #[test]
+    fn every_help_names_each_option_once_and_says_what_it_is_for() {
+        for (name, mut command) in every_command() {
+            let help = command.render_long_help().to_string();
+            let named = help.lines().filter_map(|line| {
+                // `-v, --verbose...` or `--dir <DIR>`; a possible value is `- text`.
+                let line = line.trim_start();
+                let named = line.strip_prefix('-').filter(|rest| !rest.starts_with(' '))?;
+                let long = line.split_once("--").map_or(named, |(_, long)| long);
+                long.split([' ', '=', '.', '[']).next().map(str::to_owned)
+            });
+            let mut seen = BTreeSet::new();
+            for option in named {
+                assert!(seen.insert(option.clone()), "{name} names --{option} twice: {help}");
+            }
+            for option in command.get_arguments() {
+                assert!(option.get_help().is_some(), "{name}: {} has no meaning", option.get_id());
+                let expected = option.get_long().filter(|_| !option.is_hide_set());
+                assert!(expected.is_none_or(|long| seen.contains(long)), "{name}: {expected:?} in {seen:?}");
+            }
+        }
     }
 }

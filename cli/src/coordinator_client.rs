@@ -1,7 +1,8 @@
 //! Asking a running coordinator, from a command that does one thing and ends.
 
-use std::future::Future;
-use std::time::Duration;
+use std::future::{Future, poll_fn};
+use std::pin::pin;
+use std::time::{Duration, SystemTime};
 
 use anyhow::{Result, bail};
 use ludus_players::weight_file::Digest;
@@ -11,14 +12,32 @@ use ludus_proto::v1::worker_service_client::WorkerServiceClient;
 use ludus_proto::v1::*;
 use ludus_proto::{Access, Bearer};
 use tokio::runtime::Runtime;
+use tonic::codegen::{Body, Service, http};
 use tonic::service::interceptor::InterceptedService;
 use tonic::transport::Channel;
 use tonic::{Code, Response, Status};
 
 use crate::exit::BadConfiguration;
 
+/// Whatever goes wrong on a connection.
+type BoxError = Box<dyn std::error::Error + Send + Sync>;
+
 /// Patience with one answer, or with one piece of a download.
 const ANSWER: Duration = Duration::from_secs(15);
+
+/// Longest page that is read.
+const LONGEST_PAGE: usize = 1 << 20;
+
+/// A page of a coordinator's HTTP side, as it was answered.
+#[derive(Clone, Debug)]
+pub struct Page {
+    /// Status code.
+    pub status: u16,
+    /// The text.
+    pub text: String,
+    /// The coordinator's clock, to the second, if it told.
+    pub date: Option<SystemTime>,
+}
 
 /// A coordinator at the other end of a connection. Its calls wait for the answer.
 pub struct CoordinatorClient {
@@ -118,6 +137,17 @@ impl CoordinatorClient {
         Ok(bytes)
     }
 
+    /// What its HTTP side answers to a request for `path`, whatever it is.
+    pub fn page(&self, path: &str) -> Result<Page> {
+        let request = http::Request::get(path).body(tonic::body::Body::empty())?;
+        let answer = async { tokio::time::timeout(ANSWER, get(self.channel.clone(), request)).await };
+        match self.runtime.block_on(answer) {
+            Ok(Ok(page)) => Ok(page),
+            Ok(Err(error)) => bail!(no_answer(&self.url, &*error)),
+            Err(_) => bail!(late(&self.url)),
+        }
+    }
+
     fn trainer(&self) -> TrainerServiceClient<InterceptedService<Channel, Bearer>> {
         TrainerServiceClient::new(self.channel.clone())
     }
@@ -131,17 +161,12 @@ impl CoordinatorClient {
         let status = match answer {
             Ok(Ok(response)) => return Ok(response.into_inner()),
             Ok(Err(status)) => status,
-            Err(_) => {
-                bail!("the coordinator at {} did not answer within {} seconds", self.url, ANSWER.as_secs())
-            }
+            Err(_) => bail!(late(&self.url)),
         };
         let url = &self.url;
         // Only a failed connection carries a cause of its own; a refusal carries the coordinator's words.
         match std::error::Error::source(&status) {
-            Some(cause) if status.code() != Code::Ok => bail!(
-                "no coordinator answers at {url} ({}): start one with `ludus coordinator`, or check the address",
-                innermost(cause)
-            ),
+            Some(cause) if status.code() != Code::Ok => bail!(no_answer(url, cause)),
             _ if status.code() == Code::Unimplemented => {
                 bail!("what answers at {url} is not a coordinator of this ludus")
             }
@@ -151,6 +176,41 @@ impl CoordinatorClient {
             _ => bail!("{}", status.message()),
         }
     }
+}
+
+async fn get(
+    mut channel: InterceptedService<Channel, Bearer>,
+    request: http::Request<tonic::body::Body>,
+) -> Result<Page, BoxError> {
+    poll_fn(|context| Service::<http::Request<tonic::body::Body>>::poll_ready(&mut channel, context)).await?;
+    let (head, body) = channel.call(request).await?.into_parts();
+    let mut body = pin!(body);
+    let mut bytes = Vec::new();
+    while let Some(frame) = poll_fn(|context| body.as_mut().poll_frame(context)).await {
+        if let Ok(data) = frame?.into_data() {
+            bytes.extend_from_slice(&data);
+        }
+        if bytes.len() > LONGEST_PAGE {
+            return Err("its page has no end".into());
+        }
+    }
+    let date = head.headers.get(http::header::DATE).and_then(|date| date.to_str().ok());
+    Ok(Page {
+        status: head.status.as_u16(),
+        text: String::from_utf8_lossy(&bytes).into_owned(),
+        date: date.and_then(|date| httpdate::parse_http_date(date).ok()),
+    })
+}
+
+fn late(url: &str) -> String {
+    format!("the coordinator at {url} did not answer within {} seconds", ANSWER.as_secs())
+}
+
+fn no_answer(url: &str, cause: &(dyn std::error::Error + 'static)) -> String {
+    format!(
+        "no coordinator answers at {url} ({}): start one with `ludus coordinator`, or check the address",
+        innermost(cause)
+    )
 }
 
 fn innermost<'a>(mut error: &'a (dyn std::error::Error + 'static)) -> &'a dyn std::error::Error {

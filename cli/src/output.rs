@@ -31,6 +31,12 @@ impl Paint {
         Paint { on: io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none() }
     }
 
+    /// None, for tests.
+    #[cfg(test)]
+    pub fn plain() -> Self {
+        Paint { on: false }
+    }
+
     /// What matters most.
     pub fn bold(self, text: &str) -> String {
         self.with("1", text)

@@ -20,6 +20,11 @@ pub struct TokenArgs {
 }
 
 impl TokenArgs {
+    /// Whether one was given.
+    pub fn is_given(&self) -> bool {
+        self.token_file.is_some() || std::env::var_os(VARIABLE).is_some()
+    }
+
     /// The token, or none where none was given.
     pub fn bearer(&self) -> Result<Bearer> {
         let (place, text) = match &self.token_file {

@@ -131,41 +131,6 @@ fn fixture(name: &str) -> String {
 }
 
 #[test]
-fn every_command_explains_itself_with_an_example() {
-    for command in [
-        "train",
-        "coordinator",
-        "worker",
-        "trainer",
-        "run create",
-        "run list",
-        "run show",
-        "run stop",
-        "versions",
-        "gate verify",
-        "weights pull",
-        "weights show",
-        "config show",
-        "match",
-        "benchmark score",
-        "benchmark build",
-        "benchmark fetch",
-        "listnet",
-        "moves",
-        "evaluate",
-        "bearoff build",
-        "bearoff show",
-        "play",
-        "speed",
-    ] {
-        let command: Vec<_> = command.split(' ').collect();
-        let help = success(ludus(&[&command[..], &["--help"]].concat()));
-        let example = format!("  ludus {}", command.join(" "));
-        assert!(help.contains("Example") && help.contains(&example), "{command:?}: {help}");
-    }
-}
-
-#[test]
 fn verdicts_are_looked_for_where_there_is_a_run() {
     let folder = TempDir::new().expect("a folder");
     let place = folder.path().to_str().expect("text");

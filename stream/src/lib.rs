@@ -10,7 +10,7 @@
 //!
 //! Read in this order: this file, [`home`](StreamHome), `desk` (what the readers of both have in common), `local` (the
 //! rules in plain SQL), `redis_stream`, `redis_reader`, `redis_link` (the same rules in Redis, and a connection that
-//! comes back).
+//! comes back), [`RedisFacts`] (whether games are safe in one).
 
 use std::future::Future;
 use std::pin::Pin;
@@ -20,6 +20,7 @@ mod desk;
 mod error;
 mod home;
 mod local;
+mod redis_facts;
 mod redis_link;
 mod redis_reader;
 mod redis_stream;
@@ -27,6 +28,7 @@ mod redis_stream;
 pub use error::StreamError;
 pub use home::StreamHome;
 pub use local::LocalStream;
+pub use redis_facts::{REDIS_NEEDED, RedisFacts};
 pub use redis_stream::RedisStream;
 
 /// A consumer that has not read for this long is dead: its entries go to the next consumer that reads.

@@ -2,18 +2,22 @@
 //!
 //! The cluster: [`train`], [`coordinator`], [`trainer`], [`worker`], [`token`]. Its runs: [`run`], [`versions`],
 //! [`lineage`], [`gate`],
-//! [`weights`], [`config`], [`watch`]. Players without a cluster: the rest.
+//! [`weights`], [`config`], [`watch`]. The program itself: [`doctor`], [`completions`], [`man`]. Players without a
+//! cluster: the rest.
 
 pub mod backup;
 pub mod bearoff;
 pub mod benchmark;
+pub mod completions;
 pub mod config;
 pub mod coordinator;
+pub mod doctor;
 pub mod endgame;
 pub mod evaluate;
 pub mod gate;
 pub mod lineage;
 pub mod listnet;
+pub mod man;
 pub mod r#match;
 pub mod moves;
 pub mod perft;
