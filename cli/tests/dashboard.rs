@@ -27,8 +27,13 @@ struct Live {
 
 impl Live {
     fn start() -> Self {
+        Live::of(TINY)
+    }
+
+    /// Learning a game by this configuration, which names it.
+    fn of(config: &str) -> Self {
         let place = Place::new();
-        let config = place.file("run.toml", TINY);
+        let config = place.file("run.toml", config);
         let data = place.path("data");
         let mut coordinator =
             place.start("coordinator", &["coordinator", "--dir", arg(&data), "--listen", "127.0.0.1:0"]);
@@ -68,6 +73,83 @@ impl Live {
     fn json(&self, path: &str) -> Value {
         serde_json::from_str(&get(&format!("{}/api/v1/{path}", self.url))).expect("JSON")
     }
+}
+
+/// A run of Othello that has games to look at soon.
+const OTHELLO: &str = "\
+game = \"othello\"
+[learn]
+publish_games = 500
+checkpoint_seconds = 1
+";
+
+#[test]
+fn boards_of_the_other_games_are_drawn_and_stepped_through() {
+    let live = Live::of(OTHELLO);
+    until("a game can be looked at", || {
+        let games = live.json("runs/live/games");
+        games.as_array().is_some_and(|games| !games.is_empty()).then_some(())
+    });
+    let Some(mut browser) = Browser::start() else { return };
+    othello_game(&mut browser, &live);
+    draughts_board(&mut browser, &live);
+    assert_eq!(browser.complaints, Vec::<String>::new());
+}
+
+fn othello_game(browser: &mut Browser, live: &Live) {
+    let games = live.json("runs/live/games");
+    let path = format!("{}/{}", games[0]["series"], games[0]["number"]);
+    let game = live.json(&format!("runs/live/games/{path}"));
+    let plies = game["plies"].as_array().expect("plies");
+    browser.open(&format!("{}/runs/live/games/{path}", live.url));
+    // Black and white discs on the board, and the sign of the play.
+    let drawn =
+        "['black', 'white'].map((side) => document.querySelectorAll(`#board .othello .disc.${side}`).length)";
+    let played = "document.querySelectorAll('#board .chosen').length";
+    assert_eq!(browser.eval(drawn), serde_json::json!([2, 2]));
+    keep(browser, "othello");
+    let mut before = 4;
+    for (step, ply) in plies.iter().enumerate() {
+        // The position is seen by the side that acts.
+        let position = ply["position"].as_str().expect("a position");
+        let signs = position.split(' ').next().expect("signs");
+        let count = |sign| signs.matches(sign).count();
+        let (own, other) = (count('X'), count('O'));
+        let black = ply["seat"] == 0;
+        let expected = if black { [own, other] } else { [other, own] };
+        assert_eq!(browser.eval(drawn), serde_json::json!(expected), "ply {step} of {position}");
+        let passes = ply["play"].as_str().is_some_and(|play| play.len() != 2);
+        assert_eq!(browser.eval(played), u64::from(!passes), "ply {step}");
+        assert!(own + other == before, "a play sets one disc, a pass none");
+        before += usize::from(!passes);
+        browser.press("ArrowRight");
+    }
+    let text = browser.eval("document.querySelector('#ply h2').textContent");
+    let text = text.as_str().expect("a heading");
+    assert!(text.contains("wins") || text == "A draw", "{text}");
+    let last = browser.eval("document.querySelectorAll('#board .disc').length");
+    assert_eq!(last, before);
+    keep(browser, "othello-end");
+}
+
+/// No network learns draughts yet, so no run has games of it: the board is drawn from a position.
+fn draughts_board(browser: &mut Browser, live: &Live) {
+    browser.open(&format!("{}/", live.url));
+    let draw = |position: &str, play: &str| {
+        format!(
+            "import('/assets/board.js').then(({{ board }}) => {{ const drawn = board('italian-draughts', \
+             {{ seat: 0, position: '{position}', play: '{play}' }}); document.getElementById('main').replaceChildren(drawn); \
+             return ['.darkside', '.disc.white', '.disc.black', '.king', '.arrow'].map((what) => drawn.querySelectorAll(what).length); }})"
+        )
+    };
+    let start = "W:W21,22,23,24,25,26,27,28,29,30,31,32:B1,2,3,4,5,6,7,8,9,10,11,12";
+    assert_eq!(browser.eval(&draw(start, "22-18")), serde_json::json!([32, 12, 12, 0, 1]));
+    keep(browser, "draughts");
+    assert_eq!(browser.eval(&draw("B:WK5,18:BK14,K30", "14x21")), serde_json::json!([32, 2, 2, 3, 1]));
+    // Every piece is on a dark square.
+    let on_dark = "[...document.querySelectorAll('.disc')].every((disc) => [...document.querySelectorAll('.darkside')].some((square) => \
+        ['x', 'y'].every((axis) => { const off = disc.getAttribute(`c${axis}`) - square.getAttribute(axis); return off > 0 && off < square.getAttribute('width'); })))";
+    assert_eq!(browser.eval(on_dark), true);
 }
 
 /// An address that nobody listens on just now.
@@ -304,6 +386,8 @@ fn metrics(live: &Live) {
         ),
         (get(&format!("http://{trainer}/metrics")), "ludus_trainer_games_total"),
         (get(&format!("http://{worker}/metrics")), "ludus_worker_games_total"),
+        (get(&format!("http://{worker}/metrics")), "ludus_worker_evaluations_total"),
+        (get(&format!("http://{trainer}/metrics")), "ludus_trainer_replay_ratio"),
     ] {
         let line =
             text.lines().find(|line| line.starts_with(name)).unwrap_or_else(|| panic!("no {name} in {text}"));
@@ -349,5 +433,3 @@ fn terminal(live: &Live) {
         assert!(text.contains(expected), "{expected} is missing from\n{text}");
     }
 }
-        (get(&format!("http://{worker}/metrics")), "ludus_worker_evaluations_total"),
-        (get(&format!("http://{trainer}/metrics")), "ludus_trainer_replay_ratio"),
