@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use ludus_coordinator::CoordinatorError;
 
-use crate::output;
+use crate::log;
 
 /// Bad configuration, as in `sysexits.h`. Wrong usage is 2 (from clap), every other failure 1.
 const BAD_CONFIGURATION: u8 = 64;
@@ -20,7 +20,7 @@ pub fn code_of(outcome: anyhow::Result<()>) -> ExitCode {
     if is_closed_pipe(&error) {
         return ExitCode::SUCCESS;
     }
-    output::news(&format!("error: {}", one_line(&error)));
+    log::say_failure(&one_line(&error));
     ExitCode::from(if error.chain().any(is_bad_configuration) { BAD_CONFIGURATION } else { 1 })
 }
 

@@ -74,6 +74,7 @@ impl RunPlace {
             registry: Registry::standard(),
             insecure: false,
             keep_versions: roles::KEEP_VERSIONS,
+            depot: None,
             tls: None,
             dir: dir.clone(),
         };

@@ -27,6 +27,6 @@ use clap::Parser;
 
 fn main() -> std::process::ExitCode {
     let cli = cli::Cli::parse();
-    log::begin(cli.verbose, cli.command.stays_running());
+    let _traces = log::begin(&cli);
     exit::code_of(cli.command.run())
 }

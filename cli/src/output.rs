@@ -16,7 +16,7 @@ pub fn json_line(out: &mut impl Write, value: &impl Serialize) -> Result<()> {
 
 /// Writes a line of news to standard error, for whoever still reads it: work does not end because nobody does.
 pub fn news(text: &str) {
-    let _ = writeln!(io::stderr(), "{text}");
+    crate::log::say(text);
 }
 
 /// Colours and weights of text, if standard output is a terminal and nobody asked for none (`NO_COLOR`).

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Result, bail};
-use ludus_coordinator::{Coordinator, CoordinatorOptions, ServerTls};
+use ludus_coordinator::{Coordinator, CoordinatorOptions, Depot, ServerTls};
 use ludus_players::arena::Registry;
 use ludus_proto::{Access, Bearer};
 use ludus_stream::StreamHome;
@@ -37,6 +37,7 @@ pub async fn coordinator(
     insecure: bool,
     keep_versions: usize,
     tls: Option<ServerTls>,
+    depot: Option<Depot>,
 ) -> Result<Coordinator> {
     stream.check().await?;
     let in_file = dir.join("stream.sqlite").is_file();
@@ -46,6 +47,7 @@ pub async fn coordinator(
         registry: Registry::standard(),
         insecure,
         keep_versions,
+        depot,
         tls,
     })?;
     let has_games = coordinator.runs()?.iter().any(|run| run.accepted > 0);

@@ -28,7 +28,7 @@ fn text(output: &Output) -> String {
     String::from_utf8_lossy(&[&output.stdout[..], &output.stderr].concat()).into_owned()
 }
 
-const OVERLAYS: [&str; 3] = ["laptop", "external-redis", "spot"];
+const OVERLAYS: [&str; 4] = ["laptop", "external-redis", "spot", "s3"];
 
 /// An overlay as kubectl renders it.
 fn rendered(overlay: &str) -> Option<String> {
@@ -58,6 +58,9 @@ fn manifests_are_rendered_and_follow_the_schemas_of_kubernetes() {
         }
         assert_eq!(manifests.contains("kind: HorizontalPodAutoscaler"), overlay != "laptop");
         assert_eq!(manifests.contains("image: redis"), overlay == "laptop");
+        for of_s3 in ["name: store", "name: to-store", "OTEL_EXPORTER_OTLP_ENDPOINT", "value: json"] {
+            assert_eq!(manifests.contains(of_s3), overlay == "s3", "{overlay}: {of_s3}");
+        }
         let has_module =
             Command::new(&python).args(["-c", "import kubernetes_validate"]).stderr(Stdio::null()).status();
         if !has_module.is_ok_and(|status| status.success()) {
@@ -134,6 +137,22 @@ fn the_alerts_are_sound_and_ring_when_they_should() {
         let Some(output) = run("promtool", &args, "Debian: prometheus") else { return };
         assert!(output.status.success(), "{args:?}: {}", text(&output));
     }
+}
+
+#[test]
+fn variables_that_are_set_are_variables_that_are_read_and_the_image_has_what_reads_them() {
+    let compose = read(deploy().join("compose.yaml"));
+    let listed = compose.lines().skip_while(|line| line.trim() != "environment:").skip(1);
+    let listed = listed.map_while(|line| line.trim().strip_prefix("- ")).collect::<Vec<_>>();
+    let help = ["coordinator", "trainer", "worker"].map(|role| {
+        text(&Command::new(env!("CARGO_BIN_EXE_ludus")).args([role, "--help"]).output().expect("it starts"))
+    });
+    let others = ["OTEL_EXPORTER_OTLP_ENDPOINT"];
+    for name in &listed {
+        assert!(others.contains(name) || help.iter().any(|help| help.contains(name)), "{name}");
+    }
+    assert!(listed.contains(&"LUDUS_STORE") && listed.contains(&"LUDUS_LOG_FORMAT"), "{listed:?}");
+    assert!(read(deploy().join("Dockerfile")).contains("--features otel,s3"));
 }
 
 #[test]

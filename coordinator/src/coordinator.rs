@@ -16,6 +16,7 @@ use tokio::sync::Notify;
 use crate::CoordinatorError;
 use crate::book::Run;
 use crate::state::State;
+use crate::store::depot::Depot;
 use crate::store::write::EndReason;
 use crate::store::{Folder, WeightFolder};
 use crate::tls::ServerTls;
@@ -34,6 +35,8 @@ pub struct CoordinatorOptions {
     pub insecure: bool,
     /// How many of the newest versions of a run keep their weights although they were not promoted.
     pub keep_versions: usize,
+    /// Where weights are kept beyond `dir`; `None`: nowhere.
+    pub depot: Option<Depot>,
     /// With what it serves TLS, if it does.
     pub tls: Option<ServerTls>,
 }
@@ -72,7 +75,7 @@ impl Coordinator {
         let lock = folder.lock()?;
         let state = State::open(&folder)?;
         let shared = Shared {
-            weights: folder.weights(),
+            weights: folder.weights().backed_by(options.depot.clone()),
             outbox_bell: Notify::new(),
             gate_bell: Notify::new(),
             audit_bell: Notify::new(),
@@ -86,7 +89,13 @@ impl Coordinator {
         shared.check_games()?;
         shared.start_gates()?;
         shared.weights.sweep()?;
-        shared.prune_weights()?;
+        match shared.prune_weights() {
+            // It may answer later, and until then there is work to do. One that refuses will go on refusing.
+            Err(error @ CoordinatorError::Depot { refused: false, .. }) => {
+                tracing::warn!("old weights are not deleted: {error}");
+            }
+            pruned => pruned?,
+        }
         Ok(Coordinator { shared: Arc::new(shared) })
     }
 

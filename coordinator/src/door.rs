@@ -11,6 +11,8 @@ use axum::response::{IntoResponse, Response};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use tonic::{Code, Status};
+use tracing::field::Empty;
+use tracing::{Instrument, Span};
 
 use crate::CoordinatorError;
 use crate::coordinator::Shared;
@@ -57,7 +59,9 @@ pub(crate) async fn door(State(shared): State<Arc<Shared>>, mut request: Request
         Err(error) => return turned_away(&shared, error, grpc),
     };
     request.extensions_mut().insert(caller);
-    let Ok(answer) = tokio::time::timeout(LONGEST, next.run(request)).await else {
+    let span = if grpc { rpc(&request) } else { Span::none() };
+    let answering = tokio::time::timeout(LONGEST, next.run(request)).instrument(span.clone());
+    let Ok(answer) = answering.await else {
         shared.refused_request("slow");
         let text = format!("the request took longer than {} seconds", LONGEST.as_secs());
         return match grpc {
@@ -65,6 +69,7 @@ pub(crate) async fn door(State(shared): State<Arc<Shared>>, mut request: Request
             false => (StatusCode::REQUEST_TIMEOUT, text).into_response(),
         };
     };
+    note_outcome(&span, &answer);
     if let Some(reason) = nonsense(&answer) {
         shared.refused_request(reason);
         if let Caller::Holder(token) = caller {
@@ -75,6 +80,30 @@ pub(crate) async fn door(State(shared): State<Arc<Shared>>, mut request: Request
         }
     }
     answer
+}
+
+/// The span of a call: part of the caller's trace, if it has one.
+fn rpc(request: &Request) -> Span {
+    let method = request.uri().path().trim_start_matches('/');
+    let span = tracing::info_span!(
+        "rpc",
+        otel.name = method,
+        otel.kind = "server",
+        otel.status_code = Empty,
+        rpc.system = "grpc",
+        rpc.grpc.status_code = Empty
+    );
+    ludus_proto::trace::follow(&span, request.headers());
+    span
+}
+
+/// What a call came to. That of a stream, such as a download, is how it began.
+fn note_outcome(span: &Span, answer: &Response) {
+    let code = Status::from_header_map(answer.headers()).map_or(Code::Ok, |status| status.code());
+    span.record("rpc.grpc.status_code", code as i32);
+    if code != Code::Ok {
+        span.record("otel.status_code", "ERROR");
+    }
 }
 
 fn turned_away(shared: &Shared, error: CoordinatorError, grpc: bool) -> Response {

@@ -217,6 +217,24 @@ pub enum CoordinatorError {
         /// The file.
         path: PathBuf,
     },
+    /// What names no place for weights.
+    #[error("{url:?} is no place for weights ({reason}); it looks like s3://BUCKET/PREFIX or file:///FOLDER")]
+    DepotUrl {
+        /// What was given.
+        url: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The place where weights are kept does not do as it is asked.
+    #[error("the weights at {url} cannot be reached: {reason}")]
+    Depot {
+        /// Where.
+        url: String,
+        /// It answered, and will not answer differently: wrong credentials, or no such bucket.
+        refused: bool,
+        /// What it said.
+        reason: String,
+    },
     /// Somebody listens there already.
     #[error("port {} of {} is in use: stop the program that has it, or choose another with --listen {}:0", .address.port(), .address.ip(), .address.ip())]
     PortInUse {

@@ -217,7 +217,7 @@ impl From<CoordinatorError> for Status {
             E::WhichRun { .. } | E::WorkerRevision { .. } | E::StaleFence { .. } | E::WentBack { .. } => {
                 Status::failed_precondition(message)
             }
-            E::Stream(_) | E::Database { .. } | E::Folder { .. } | E::ShuttingDown => {
+            E::Stream(_) | E::Database { .. } | E::Folder { .. } | E::Depot { .. } | E::ShuttingDown => {
                 Status::unavailable(message)
             }
             E::InUse { .. }
@@ -229,6 +229,7 @@ impl From<CoordinatorError> for Status {
             | E::PortInUse { .. }
             | E::Tls { .. }
             | E::Listen { .. }
+            | E::DepotUrl { .. }
             | E::BeyondLoopback { .. }
             | E::Server(_) => Status::internal(message),
         }

@@ -6,6 +6,7 @@ use ludus_proto::v1::{
 };
 use prost::Message;
 use rusqlite::Result;
+use tracing::field::Empty;
 
 use crate::CoordinatorError;
 use crate::acquire::check_worker_name;
@@ -97,6 +98,8 @@ impl Shared {
         // It may have been revoked while we checked.
         state.book().tokens.still_stands(caller)?;
         let mut sampler = std::mem::take(&mut state.sampler);
+        let gate = (purpose.series.kind() == SeriesKind::Gate)
+            .then(|| tracing::info_span!("gate", run = purpose.run, verdict = Empty).entered());
         let taken = state.step(|book, writer| {
             take(book, writer, caller, &mut sampler, &purpose, &checked, arena.max_points(), now)
         });
@@ -117,6 +120,9 @@ impl Shared {
         }
         if let Some(verdict) = taken.verdict {
             tracing::info!(run = purpose.run, verdict = verdict.as_str(), "a gate is decided");
+            if let Some(span) = &gate {
+                span.record("verdict", verdict.as_str());
+            }
             self.gate_bell.notify_one();
         }
         Ok(SubmitReply {

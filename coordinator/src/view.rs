@@ -27,6 +27,11 @@ impl View for Coordinator {
         trouble.map_or(Ok(()), Err)
     }
 
+    fn depot(&self) -> Option<Result<(), String>> {
+        let depot = self.shared.options.depot.as_ref()?;
+        Some(depot.trouble().map_or(Ok(()), Err))
+    }
+
     fn overview(&self) -> Result<Overview, CoordinatorError> {
         let now = clock::now();
         let state = self.shared.lock()?;

@@ -28,6 +28,7 @@ impl Interceptor for Bearer {
         if let Some(value) = &self.0 {
             request.metadata_mut().insert("authorization", value.clone());
         }
+        crate::trace::write(request.metadata_mut());
         Ok(request)
     }
 }

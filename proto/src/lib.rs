@@ -6,6 +6,8 @@
 mod access;
 #[cfg(feature = "grpc")]
 mod bearer;
+#[cfg(feature = "grpc")]
+pub mod trace;
 
 #[cfg(feature = "grpc")]
 pub use access::{Access, NoAddress, Tls};

@@ -215,6 +215,7 @@ impl Session<'_> {
 
     /// Learns from the games that wait, up to about so many positions.
     fn round(&mut self, positions: usize) -> Result<(), LearnError> {
+        let _span = tracing::info_span!("round", run = self.origin.run, positions).entered();
         let mut lessons: Vec<Lessons> =
             self.origin.networks.iter().map(|network| Lessons::new(network.outputs)).collect();
         while lessons.iter().map(Lessons::len).sum::<usize>() + self.learner.owed() < positions {
@@ -274,6 +275,7 @@ impl Session<'_> {
 
     /// Writes a checkpoint if anything changed, reports, and settles the entries that are safe.
     fn checkpoint(&mut self, clock: &mut Clock) -> Result<(), TrainerError> {
+        let _span = tracing::info_span!("checkpoint", run = self.origin.run).entered();
         if self.learner.ledger.games != clock.games || self.intake.finished() > 0 {
             self.save()?;
         }
@@ -366,6 +368,7 @@ impl Session<'_> {
 
     /// Publishes the present weights as the next version.
     fn publish(&mut self, clock: &mut Clock) -> Result<(), TrainerError> {
+        let _span = tracing::info_span!("publish", run = self.origin.run).entered();
         self.learner.ledger.publishing.get_or_insert_with(unix_seconds);
         self.save()?;
         clock.games = self.learner.ledger.games;

@@ -9,6 +9,7 @@ use ludus_proto::v1::{GameRecord, Lease};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 use tonic::Status;
+use tracing::Span;
 
 use crate::link::{Link, says};
 use crate::stats::WorkerStats;
@@ -68,6 +69,8 @@ pub(crate) struct HeldLease {
     pub(crate) lease: Lease,
     pub(crate) arena: Arc<dyn Arena>,
     pub(crate) seats: [Seating; 2],
+    /// Its part of the trace: from when it was taken until the last game is handed in.
+    pub(crate) span: Span,
     /// The coordinator no longer wants it.
     pub(crate) over: AtomicBool,
 }

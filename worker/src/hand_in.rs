@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use ludus_proto::v1::{SubmitReply, SubmitRequest};
 use tokio::sync::mpsc;
+use tracing::Instrument;
 
 use crate::backoff::Backoff;
 use crate::hand::{Desk, Finished, HeldLease, Rest};
@@ -50,7 +51,7 @@ fn gather(parcel: &mut Finished, finished: &mut mpsc::Receiver<Finished>) -> Opt
 async fn deliver(desk: &Desk, parcel: &Finished) {
     let held = &parcel.lease;
     if !parcel.is_empty() && !held.is_over() {
-        submit(desk, parcel).await;
+        submit(desk, parcel).instrument(held.span.clone()).await;
     }
     if parcel.rest == Rest::GivenBack && !held.is_over() {
         release(desk, held.lease.id, held.lease.token).await;

@@ -138,11 +138,18 @@ async fn gather(desk: &Desk, lease: Lease) -> Result<HeldLease, Unplayable> {
     if lease.series.is_none() {
         return Err(Unplayable::Malformed("it has no series"));
     }
+    let span = tracing::info_span!(
+        "lease",
+        lease = lease.id,
+        run = lease.run,
+        first = lease.first,
+        games = lease.count
+    );
     let [first, second] = &lease.players[..] else {
         return Err(Unplayable::Malformed("it does not have two players"));
     };
     let seats = [seat(desk, first).await?, seat(desk, second).await?];
-    Ok(HeldLease { arena: arena.clone(), seats, over: AtomicBool::new(false), lease })
+    Ok(HeldLease { arena: arena.clone(), seats, span, over: AtomicBool::new(false), lease })
 }
 
 async fn seat(desk: &Desk, player: &PlayerRef) -> Result<Seating, Unplayable> {

@@ -72,6 +72,7 @@ impl Batch {
 impl Seat<'_> {
     fn play(&mut self, table: &mut dyn Table, lease: Arc<HeldLease>) {
         let numbers = numbers_to_play(&lease);
+        let span = tracing::info_span!(parent: &lease.span, "play", games = numbers.len()).entered();
         let is_self_play =
             lease.lease.series.as_ref().is_some_and(|series| series.kind() == SeriesKind::SelfPlay);
         let started = Instant::now();
@@ -93,8 +94,8 @@ impl Seat<'_> {
                     batch.unplayable.push(number);
                 }
             }
-            let rate = played as f64 / started.elapsed().as_secs_f64().max(1e-6);
             self.desk.stats.evaluated(table.evaluated());
+            let rate = played as f64 / started.elapsed().as_secs_f64().max(1e-6);
             if is_self_play {
                 self.self_play_rate = rate;
             }
@@ -107,6 +108,7 @@ impl Seat<'_> {
                 self.hand_in(lease.clone(), std::mem::take(&mut batch), Rest::Coming);
             }
         }
+        drop(span);
         let all = played == numbers.len() || lease.is_over();
         self.hand_in(lease, batch, if all { Rest::Nothing } else { Rest::GivenBack });
         if !wished {

@@ -5,9 +5,10 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use anyhow::Result;
-use ludus_coordinator::ServerTls;
+use ludus_coordinator::{Depot, ServerTls};
 
 use crate::local_run::Served;
+use crate::log::LogArgs;
 use crate::{roles, signals};
 
 /// Arguments.
@@ -34,6 +35,10 @@ pub struct Args {
     /// How many of the newest versions of a run keep their weights; those that were promoted keep them anyway
     #[arg(long, value_name = "N", default_value_t = roles::KEEP_VERSIONS)]
     keep_versions: usize,
+    /// Keep weights there as well, where they outlive DIR: s3://BUCKET/PREFIX (with AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY,
+    /// AWS_REGION, AWS_ENDPOINT_URL and the like) or file:///FOLDER
+    #[arg(long, value_name = "URL", env = "LUDUS_STORE")]
+    store: Option<String>,
     /// Serve TLS: file with the certificate and those between it and its authority, in PEM
     #[arg(long, value_name = "FILE", requires = "tls_key")]
     tls_cert: Option<PathBuf>,
@@ -43,6 +48,8 @@ pub struct Args {
     /// Mutual TLS: file with the certificates, in PEM, by one of which everybody's who connects must be signed
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
     tls_client_ca: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) log: LogArgs,
 }
 
 /// Serves until it is told to stop.
@@ -60,8 +67,10 @@ async fn serve(args: Args) -> Result<()> {
         _ => None,
     };
     let scheme = if tls.is_some() { "https" } else { "http" };
+    let depot = args.store.as_deref().filter(|url| !url.is_empty()).map(Depot::open).transpose()?;
     let stream = roles::stream(&args.dir, args.redis);
-    let coordinator = roles::coordinator(&args.dir, &stream, args.insecure, args.keep_versions, tls).await?;
+    let coordinator =
+        roles::coordinator(&args.dir, &stream, args.insecure, args.keep_versions, tls, depot).await?;
     let listener = coordinator.bind(args.listen).await?;
     let url = format!("{scheme}://{}", listener.local_addr()?);
     let _served = Served::note(&args.dir, &url, coordinator.house_token());

@@ -11,6 +11,7 @@ use ludus_stream::StreamHome;
 use ludus_trainer::{TrainerOptions, TrainerSnapshot, TrainerStats};
 
 use crate::access::AccessArgs;
+use crate::log::LogArgs;
 use crate::metrics_port::MetricsArgs;
 use crate::report::{grouped, losses_in_words};
 use crate::{roles, signals};
@@ -46,6 +47,8 @@ pub struct Args {
     metrics: MetricsArgs,
     #[command(flatten)]
     access: AccessArgs,
+    #[command(flatten)]
+    pub(crate) log: LogArgs,
 }
 
 /// Trains until the run is over or it is told to stop.
@@ -107,21 +110,21 @@ fn exposition(now: &TrainerSnapshot) -> String {
         "Positions trained on since the run began",
         one(now.positions),
     );
-    text.counter("ludus_trainer_steps_total", "Steps of the optimiser since the run began", one(now.steps));
-    text.counter(
-        "ludus_trainer_labels_total",
     text.counter(
         "ludus_trainer_positions_received_total",
         "Positions received that a network learns, each once",
         one(now.positions_received()),
     );
+    text.counter("ludus_trainer_steps_total", "Steps of the optimiser since the run began", one(now.steps));
+    text.counter(
+        "ludus_trainer_labels_total",
         "Labels of rollouts received since the run began",
         one(now.labels),
     );
+    text.counter("ludus_trainer_label_lessons_total", "Lessons drawn from them", one(now.label_lessons));
     text.counter("ludus_trainer_expired_total", "Games dropped for their age", one(now.expired));
     text.counter(
         "ludus_trainer_skipped_steps_total",
-    text.counter("ludus_trainer_label_lessons_total", "Lessons drawn from them", one(now.label_lessons));
         "Steps skipped for a loss that was not finite",
         one(now.skipped_steps),
     );

@@ -9,6 +9,7 @@ use ludus_players::arena::Registry;
 use ludus_worker::{WorkerOptions, WorkerProgress, WorkerStats};
 
 use crate::access::AccessArgs;
+use crate::log::LogArgs;
 use crate::metrics_port::MetricsArgs;
 use crate::report::grouped;
 use crate::{roles, signals};
@@ -35,6 +36,8 @@ pub struct Args {
     metrics: MetricsArgs,
     #[command(flatten)]
     access: AccessArgs,
+    #[command(flatten)]
+    pub(crate) log: LogArgs,
 }
 
 /// Works until it is told to stop.
@@ -86,14 +89,14 @@ fn exposition(now: &WorkerProgress, threads: usize) -> String {
     let one = |value: u64| [(vec![], value)];
     text.counter("ludus_worker_games_total", "Games played to the end", one(now.games));
     text.counter("ludus_worker_positions_total", "Positions of those games", one(now.positions));
-    let handed_in = [("accepted", now.accepted), ("repeated", now.repeated), ("refused", now.refused)];
-    let handed_in = handed_in.map(|(result, games)| (vec![("result", result.to_owned())], games));
-    text.counter("ludus_worker_handed_in_total", "Games handed in, by what became of them", handed_in);
     text.counter(
         "ludus_worker_evaluations_total",
         "Positions that networks computed for them",
         one(now.evaluations),
     );
+    let handed_in = [("accepted", now.accepted), ("repeated", now.repeated), ("refused", now.refused)];
+    let handed_in = handed_in.map(|(result, games)| (vec![("result", result.to_owned())], games));
+    text.counter("ludus_worker_handed_in_total", "Games handed in, by what became of them", handed_in);
     text.counter("ludus_worker_leases_total", "Leases taken", one(now.leases));
     let waiting = f64::from(u8::from(now.waiting.is_some()));
     text.gauge(

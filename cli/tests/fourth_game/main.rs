@@ -45,6 +45,7 @@ async fn train(dir: &std::path::Path, enough: impl Fn(&RunStatus) -> bool) -> (C
         registry: players::registry(),
         insecure: false,
         keep_versions: 10,
+        depot: None,
         tls: None,
     };
     let coordinator = Coordinator::open(options).expect("a coordinator");

@@ -19,11 +19,17 @@ const LOOK: Duration = Duration::from_millis(50);
 /// A folder in which the processes of one test live, with a home of their own.
 pub struct Place {
     folder: TempDir,
+    told: Vec<(String, String)>,
 }
 
 impl Place {
     pub fn new() -> Self {
-        Place { folder: tempfile::tempdir().expect("a temporary folder") }
+        Place { folder: tempfile::tempdir().expect("a temporary folder"), told: Vec::new() }
+    }
+
+    /// Sets a variable in the environment of all processes started from now on.
+    pub fn tell(&mut self, name: &str, value: &str) {
+        self.told.push((name.to_owned(), value.to_owned()));
     }
 
     pub fn path(&self, name: &str) -> PathBuf {
@@ -50,6 +56,7 @@ impl Place {
         for name in ["RUST_LOG", "LUDUS_COORDINATOR", "LUDUS_REDIS", "LUDUS_TOKEN", "LUDUS_TOKEN_FILE"] {
             command.env_remove(name);
         }
+        command.envs(self.told.iter().map(|(name, value)| (name, value)));
         command
     }
 

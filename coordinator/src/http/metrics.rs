@@ -50,6 +50,9 @@ pub(super) fn text(view: &dyn View) -> Result<String, CoordinatorError> {
     for (what, bytes) in [("database", database), ("weights", weights)] {
         scrape.disk_used.push((vec![("what", what.to_owned())], bytes as f64));
     }
+    if let Some(depot) = view.depot() {
+        scrape.depot.push((vec![], f64::from(u8::from(depot.is_ok()))));
+    }
     scrape.workers.push((vec![], overview.workers.len() as f64));
     scrape.ready.push((vec![], f64::from(u8::from(view.ready().is_ok()))));
     Ok(scrape.write())
@@ -100,6 +103,7 @@ struct Scrape {
     disk_free: Vec<Sample<f64>>,
     disk_size: Vec<Sample<f64>>,
     disk_used: Vec<Sample<f64>>,
+    depot: Vec<Sample<f64>>,
 }
 
 impl Scrape {
@@ -250,6 +254,7 @@ impl Scrape {
         text.gauge("ludus_disk_free_bytes", "Room left for the coordinator's folder", self.disk_free);
         text.gauge("ludus_disk_size_bytes", "Size of its disk", self.disk_size);
         text.gauge("ludus_disk_used_bytes", "What is ours on it", self.disk_used);
+        text.gauge("ludus_store_ready", "1 while weights can be kept where --store says", self.depot);
         let program = vec![("version", env!("CARGO_PKG_VERSION").to_owned())];
         text.gauge("ludus_build_info", "The program", [(program, 1.0)]);
         text.finish()

@@ -48,6 +48,10 @@ pub(crate) trait View: Send + Sync + 'static {
         judge: Option<u64>,
         asked: (&str, &str),
     ) -> Result<ViewedPosition, CoordinatorError>;
+    /// What keeps weights from where they are kept beyond the disk, if they are.
+    fn depot(&self) -> Option<Result<(), String>> {
+        None
+    }
     /// Room on its disk.
     fn disk(&self) -> Disk;
     /// Creates a run and gives its name.

@@ -3,7 +3,7 @@
 //! ```text
 //! DIR/lock                           held by the coordinator that uses the folder
 //! DIR/coordinator.sqlite             everything but weights
-//! DIR/weights/SHA256.safetensors     the versions
+//! DIR/weights/SHA256.safetensors     the versions; with a depot a copy of what is there
 //! ```
 //!
 //! The database is the truth; [`Book`](crate::book::Book) is its image in memory. Every step of the coordinator writes
@@ -12,6 +12,7 @@
 //! Write-ahead log with `synchronous = FULL`: an answer to a worker or trainer means that what it handed in survives a
 //! power cut.
 
+pub(crate) mod depot;
 pub(crate) mod gate_logs;
 pub(crate) mod load;
 mod schema;

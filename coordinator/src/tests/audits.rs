@@ -57,6 +57,7 @@ impl Cluster {
             registry,
             insecure: false,
             keep_versions: 1000,
+            depot: None,
             tls: None,
         })
         .expect("opens");

@@ -52,6 +52,7 @@ pub(super) fn options(dir: &Path) -> CoordinatorOptions {
         registry: Registry::new(vec![Arc::new(Coin { revision: 1 })]),
         insecure: false,
         keep_versions: 1000,
+        depot: None,
         tls: None,
     }
 }

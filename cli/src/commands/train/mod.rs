@@ -25,6 +25,7 @@ use ludus_proto::v1::RunStatus;
 use crate::config_file::{self, ConfigArgs};
 use crate::exit::BadConfiguration;
 use crate::local_run::Served;
+use crate::log::LogArgs;
 use crate::report::grouped;
 use crate::{output, players, report, roles, signals};
 use budget::Budget;
@@ -71,6 +72,8 @@ pub struct Args {
     /// Print what was reached as JSON
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    pub(crate) log: LogArgs,
 }
 
 impl Args {
@@ -100,7 +103,7 @@ async fn train(args: Args) -> Result<()> {
     let told_to_stop = signals::told_to_stop()?;
     let dir = args.folder();
     let stream = roles::stream(&dir, args.redis);
-    let coordinator = roles::coordinator(&dir, &stream, false, roles::KEEP_VERSIONS, None).await?;
+    let coordinator = roles::coordinator(&dir, &stream, false, roles::KEEP_VERSIONS, None, None).await?;
     let from = args.from.map(|player| beginning_of(&player, &args.game, &coordinator, &dir)).transpose()?;
     let run = resume_or_create(&coordinator, &args.game, &args.config, from.as_ref(), &dir)?;
     let listener = team::listen(&coordinator).await?;
@@ -276,7 +279,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let stream = roles::stream(dir.path(), None);
         let coordinator =
-            roles::coordinator(dir.path(), &stream, false, roles::KEEP_VERSIONS, None).await.unwrap();
+            roles::coordinator(dir.path(), &stream, false, roles::KEEP_VERSIONS, None, None).await.unwrap();
         let mut config = RunConfig::default();
         // Relative, as people write it; tests run in the folder of their crate.
         config.gate.benchmark = "tests/fixtures/small.bm".into();
@@ -306,7 +309,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let stream = roles::stream(dir.path(), None);
         let coordinator =
-            roles::coordinator(dir.path(), &stream, false, roles::KEEP_VERSIONS, None).await.unwrap();
+            roles::coordinator(dir.path(), &stream, false, roles::KEEP_VERSIONS, None, None).await.unwrap();
         let beginning = |player: &str| beginning_of(player, "backgammon", &coordinator, dir.path());
         let refusal = beginning("pubeval").unwrap_err().to_string();
         assert!(refusal.contains("pubeval has no weights to begin with"), "{refusal}");

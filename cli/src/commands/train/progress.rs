@@ -48,7 +48,7 @@ enum Lines {
 impl Display {
     /// For a run of `time`, or without an end.
     pub fn new(time: Option<Duration>) -> Self {
-        let lines = if std::io::stderr().is_terminal() {
+        let lines = if std::io::stderr().is_terminal() && !log::is_json() {
             Lines::live(time)
         } else {
             Lines::Plain { printed: Duration::ZERO }

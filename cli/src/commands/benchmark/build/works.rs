@@ -26,7 +26,7 @@ impl Works {
     pub(super) fn start(runtime: &Runtime, folder: &Path, threads: usize) -> Result<(Works, String)> {
         let stream = roles::stream(folder, None);
         let coordinator = runtime
-            .block_on(roles::coordinator(folder, &stream, false, roles::KEEP_VERSIONS, None))
+            .block_on(roles::coordinator(folder, &stream, false, roles::KEEP_VERSIONS, None, None))
             .with_context(|| format!("the work kept in {}", folder.display()))?;
         let (listener, url) = runtime.block_on(listen(&coordinator))?;
         let access = roles::house_access(&coordinator);
