@@ -90,6 +90,16 @@ fn a_cluster_runs_over_mutual_tls_and_who_has_no_certificate_or_trusts_another_i
     let named = [&["--tls-ca", &ca, "--tls-name", "coordinator.example"][..], &known].concat();
     assert!(list(&by_name, &named).status.success());
     assert!(list(&url, &[&["--tls-ca", &ca][..], &known].concat()).status.success());
+    let doctor = |url: &str, access: &[&str]| {
+        let output = cluster.place.run(&[&["doctor", "--coordinator", url][..], access].concat());
+        (output.status.success(), String::from_utf8_lossy(&output.stdout).into_owned())
+    };
+    let (well, text) = doctor(&by_name, &named);
+    assert!(well && text.contains("over TLS") && text.contains("like that of the coordinator"), "{text}");
+    let (well, text) = doctor(&url, &known);
+    assert!(!well && text.contains("problem") && text.contains("--tls-ca"), "{text}");
+    let (well, text) = doctor(&plain, &[]);
+    assert!(!well && text.contains("if it speaks TLS, write https://"), "{text}");
     // A command in the coordinator's folder comes the same way.
     let dir = arg(&cluster.data).to_owned();
     let in_folder = [&["token", "list", "--dir", &dir, "--tls-ca", &ca][..], &known].concat();
