@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow};
-use ludus_coordinator::{Coordinator, CoordinatorError, CoordinatorOptions, Records, Role};
+use ludus_coordinator::{Coordinator, CoordinatorError, Records, Role};
 use ludus_players::arena::Registry;
 use ludus_players::weight_file::Digest;
 use ludus_proto::Access;
@@ -69,15 +69,7 @@ impl RunPlace {
             return Ok(Rule::Served(CoordinatorClient::new(url, self.access.read()?)?));
         }
         let dir = self.folder()?;
-        let options = CoordinatorOptions {
-            stream: StreamHome::Local { folder: dir.clone() },
-            registry: Registry::standard(),
-            insecure: false,
-            keep_versions: roles::KEEP_VERSIONS,
-            depot: None,
-            tls: None,
-            dir: dir.clone(),
-        };
+        let options = roles::options(&dir, &StreamHome::Local { folder: dir.clone() });
         match Coordinator::open(options) {
             Ok(coordinator) => Ok(Rule::Kept(coordinator)),
             Err(CoordinatorError::InUse { .. }) => {

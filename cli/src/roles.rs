@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Result, bail};
-use ludus_coordinator::{Coordinator, CoordinatorOptions, Depot, ServerTls};
+use ludus_coordinator::{Coordinator, CoordinatorOptions, Retention};
 use ludus_players::arena::Registry;
 use ludus_proto::{Access, Bearer};
 use ludus_stream::StreamHome;
@@ -13,10 +13,6 @@ use tokio::runtime::Runtime;
 
 /// Time between two lines about the work of a role.
 pub const NEWS: Duration = Duration::from_secs(10);
-
-/// How many versions keep their weights although they were not promoted, where nobody says otherwise: with the default
-/// networks 300 MB.
-pub const KEEP_VERSIONS: usize = 1000;
 
 /// A runtime that moves data; what computes has threads of its own.
 pub fn runtime() -> Result<Runtime> {
@@ -29,27 +25,26 @@ pub fn stream(dir: &Path, redis: Option<String>) -> StreamHome {
     redis.map_or(file, |url| StreamHome::Redis { url })
 }
 
-/// Opens the folder `dir` of a coordinator. Refuses to change from a file to a Redis or back: games that were accepted
-/// and not yet learnt would stay behind.
-pub async fn coordinator(
-    dir: &Path,
-    stream: &StreamHome,
-    insecure: bool,
-    keep_versions: usize,
-    tls: Option<ServerTls>,
-    depot: Option<Depot>,
-) -> Result<Coordinator> {
-    stream.check().await?;
-    let in_file = dir.join("stream.sqlite").is_file();
-    let coordinator = Coordinator::open(CoordinatorOptions {
+/// A coordinator of the folder `dir` whose games go there, as it is where nobody says otherwise.
+pub fn options(dir: &Path, stream: &StreamHome) -> CoordinatorOptions {
+    CoordinatorOptions {
         dir: dir.to_owned(),
         stream: stream.clone(),
         registry: Registry::standard(),
-        insecure,
-        keep_versions,
-        depot,
-        tls,
-    })?;
+        insecure: false,
+        keep: Retention::default(),
+        depot: None,
+        tls: None,
+    }
+}
+
+/// Opens the folder of a coordinator. Refuses to change from a file to a Redis or back: games that were accepted and not
+/// yet learnt would stay behind.
+pub async fn coordinator(options: CoordinatorOptions) -> Result<Coordinator> {
+    let (dir, stream) = (options.dir.clone(), options.stream.clone());
+    stream.check().await?;
+    let in_file = dir.join("stream.sqlite").is_file();
+    let coordinator = Coordinator::open(options)?;
     let has_games = coordinator.runs()?.iter().any(|run| run.accepted > 0);
     match stream {
         StreamHome::Redis { .. } if in_file => {

@@ -176,14 +176,25 @@ fn no_path_leads_out_of_the_house() {
     }
 }
 
-/// Set for the process that is [the forger](forger).
+/// Set for the process that is [the forger](forger): its coordinator.
 const FORGE: &str = "LUDUS_TEST_FORGE";
+/// Set for it, too: what it forges.
+const TRICK: &str = "LUDUS_TEST_TRICK";
 
-/// A worker that forges one luck value of every game that it plays.
-struct Forgery(Arc<dyn Arena>);
+/// What a worker does to the games that it plays. No rule is broken by it.
+#[derive(Clone, Copy, PartialEq)]
+enum Trick {
+    /// One luck value, in the middle of the game, is another by one unit.
+    Luck,
+    /// At some plies it makes another legal play than its player's, and says nothing of it.
+    Plays,
+}
+
+struct Forgery(Arc<dyn Arena>, Trick);
 
 struct ForgingTable {
     table: Box<dyn Table>,
+    trick: Trick,
     series: Series,
     players: [PlayerRef; 2],
 }
@@ -193,11 +204,12 @@ impl Table for ForgingTable {
         // At a pace at which its first hundred games take a few seconds.
         std::thread::sleep(Duration::from_millis(50));
         let mut game = self.table.play(number)?;
-        // In the middle of the game, by one unit, and with the digest that belongs to it: no rule is broken.
         let middle = game.luck.len() / 4 * 2;
-        if let Some(byte) = game.luck.get_mut(middle) {
-            *byte ^= 1;
+        match self.trick {
+            Trick::Luck => game.luck.get_mut(middle).into_iter().for_each(|byte| *byte ^= 1),
+            Trick::Plays => game.explored.clear(),
         }
+        // With the digest that belongs to it.
         game.digest = record::digest::<Backgammon>(&self.series, &self.players, &game);
         Ok(game)
     }
@@ -220,8 +232,12 @@ impl Arena for Forgery {
         self.0.max_points()
     }
     fn table(&self, series: &Series, seats: [&Seating; 2]) -> Result<Box<dyn Table>, ArenaError> {
-        let table = self.0.table(series, seats)?;
-        Ok(Box::new(ForgingTable { table, series: *series, players: seats.map(Seating::player_ref) }))
+        let Forgery(arena, trick) = self;
+        // Three plays of a game or so, drawn at random.
+        let explore = if *trick == Trick::Plays { 0.05 } else { series.explore };
+        let table = arena.table(&Series { explore, ..*series }, seats)?;
+        let players = seats.map(Seating::player_ref);
+        Ok(Box::new(ForgingTable { table, trick: *trick, series: *series, players }))
     }
     fn check(&self, series: &Series, players: &[PlayerRef], game: &GameRecord) -> Result<Checked, Violation> {
         self.0.check(series, players, game)
@@ -239,6 +255,8 @@ impl Arena for Forgery {
 fn forger() {
     let Ok(url) = std::env::var(FORGE) else { return };
     let token = std::env::var("LUDUS_TOKEN").expect("its token");
+    let plays = std::env::var(TRICK).expect("its trick") == "plays";
+    let trick = if plays { Trick::Plays } else { Trick::Luck };
     let standard = Registry::standard();
     let arena = standard.find("backgammon").expect("the game").clone();
     let options = WorkerOptions {
@@ -247,7 +265,7 @@ fn forger() {
         name: "forger".into(),
         threads: 1,
         cache: None,
-        registry: Registry::new(vec![Arc::new(Forgery(arena))]),
+        registry: Registry::new(vec![Arc::new(Forgery(arena, trick))]),
     };
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
     let ended = runtime.block_on(ludus_worker::run(options, CancellationToken::new(), Arc::default()));
@@ -255,8 +273,19 @@ fn forger() {
 }
 
 #[test]
-fn a_process_that_forges_its_games_is_found_among_its_first_hundred_and_shut_out() {
-    let config = TINY.replace("[leases]", "[audit]\nshare = 0.1\n[self_play]\nvariance = \"luck\"\n[leases]");
+fn a_process_that_forges_one_luck_value_of_each_game_is_found_among_its_first_hundred_and_shut_out() {
+    forgery_is_found("luck", "variance = \"luck\"", "its luck");
+}
+
+#[test]
+fn a_process_that_makes_plays_that_are_not_its_players_is_found_and_shut_out() {
+    forgery_is_found("plays", "explore = 0.0", "its plays");
+}
+
+/// A worker that forges what `trick` says, in a run with `self_play`, is told that it was `found`.
+fn forgery_is_found(trick: &str, self_play: &str, found: &str) {
+    let config =
+        TINY.replace("[leases]", &format!("[audit]\nshare = 0.1\n[self_play]\n{self_play}\n[leases]"));
     let config =
         config.replace("[gate]", "[gate]\nshare = 0.01").replace("max_games = 400", "max_games = 10");
     let config = config.replace("publish_games = 1500", "publish_games = 500");
@@ -269,6 +298,7 @@ fn a_process_that_forges_its_games_is_found_among_its_first_hundred_and_shut_out
     let output = Command::new(std::env::current_exe().expect("this program"))
         .args(["--exact", "forger", "--nocapture"])
         .env(FORGE, &cluster.url)
+        .env(TRICK, trick)
         .env("LUDUS_TOKEN", &secret)
         .stdin(Stdio::null())
         .output()
@@ -278,7 +308,7 @@ fn a_process_that_forges_its_games_is_found_among_its_first_hundred_and_shut_out
     let tokens = list(&cluster.command(&["token", "list", "--json"]));
     let token = &tokens[1];
     assert_eq!((token["name"].as_str(), token["state"].as_str()), (Some("laboratory"), Some("quarantined")));
-    assert!(token["reason"].as_str().is_some_and(|reason| reason.contains("its luck")), "{token}");
+    assert!(token["reason"].as_str().is_some_and(|reason| reason.contains(found)), "{token}");
     println!("found after {} accepted games", token["accepted"]);
     assert!(token["accepted"].as_u64().is_some_and(|games| (1..=300).contains(&games)), "{token}");
     cluster.raise(Part::WorkerOne);

@@ -15,6 +15,7 @@ use tokio::sync::Notify;
 
 use crate::CoordinatorError;
 use crate::book::Run;
+use crate::retention::Retention;
 use crate::state::State;
 use crate::store::depot::Depot;
 use crate::store::write::EndReason;
@@ -33,8 +34,8 @@ pub struct CoordinatorOptions {
     pub registry: Registry,
     /// Whether it may be reached from other machines although there are no tokens, so nobody has to show who he is.
     pub insecure: bool,
-    /// How many of the newest versions of a run keep their weights although they were not promoted.
-    pub keep_versions: usize,
+    /// What is kept of old versions and gates.
+    pub keep: Retention,
     /// Where weights are kept beyond `dir`; `None`: nowhere.
     pub depot: Option<Depot>,
     /// With what it serves TLS, if it does.
@@ -89,7 +90,7 @@ impl Coordinator {
         shared.check_games()?;
         shared.start_gates()?;
         shared.weights.sweep()?;
-        match shared.prune_weights() {
+        match shared.prune() {
             // It may answer later, and until then there is work to do. One that refuses will go on refusing.
             Err(error @ CoordinatorError::Depot { refused: false, .. }) => {
                 tracing::warn!("old weights are not deleted: {error}");

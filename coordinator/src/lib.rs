@@ -50,6 +50,7 @@ mod watch;
 pub use coordinator::{Coordinator, CoordinatorOptions};
 pub use error::CoordinatorError;
 pub use records::Records;
+pub use retention::Retention;
 pub use store::depot::Depot;
 pub use tls::ServerTls;
 pub use tokens::{Role, Unadmitted};

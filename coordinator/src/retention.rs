@@ -1,5 +1,6 @@
 //! What is kept of old versions: the weights of those that were promoted, of the newest, and of whatever is still played
-//! with. The rows of all others stay, with their sums and verdicts; only the bytes go.
+//! with; and the games of the gates of those that were promoted, and of the newest. The rows of all others stay, with
+//! their sums and verdicts; only the bytes go.
 
 use std::collections::BTreeSet;
 
@@ -12,14 +13,57 @@ use rusqlite::Connection;
 use crate::CoordinatorError;
 use crate::book::{Book, VersionState};
 use crate::coordinator::Shared;
+use crate::store::old::expendable_gates;
+
+/// How much is kept of what was not promoted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Retention {
+    /// How many of the newest versions of a run keep their weights.
+    pub versions: usize,
+    /// How many of the newest decided gates of a run keep their games.
+    pub gates: usize,
+}
+
+impl Default for Retention {
+    /// Some hundred megabytes of each.
+    fn default() -> Self {
+        Retention { versions: 1000, gates: 100 }
+    }
+}
 
 impl Shared {
+    /// Deletes and merges what nobody needs any more.
+    pub(crate) fn prune(&self) -> Result<(), CoordinatorError> {
+        self.prune_gates()?;
+        self.lock()?.step(|book, writer| {
+            book.runs.values().try_for_each(|run| {
+                let latest = run.versions.last().map_or(0, |version| version.number);
+                writer.merge_origins(run.id, latest)
+            })
+        })?;
+        // Last, because another machine may have to answer.
+        self.prune_weights()
+    }
+
+    /// Deletes the games of old gates, a part at a time, so that others get their turn in between.
+    fn prune_gates(&self) -> Result<(), CoordinatorError> {
+        let expendable =
+            self.lock()?.query(|connection| expendable_gates(connection, self.options.keep.gates))?;
+        for &series in &expendable {
+            while self.lock()?.step(|_, writer| writer.delete_gate_games(series))? {}
+        }
+        if !expendable.is_empty() {
+            tracing::info!(gates = expendable.len(), "the games of old gates are deleted");
+        }
+        Ok(())
+    }
+
     /// Deletes the weights that nobody needs any more.
-    pub(crate) fn prune_weights(&self) -> Result<(), CoordinatorError> {
+    fn prune_weights(&self) -> Result<(), CoordinatorError> {
         let expendable = {
             let state = self.lock()?;
             let audited = state.query(audited)?;
-            expendable(state.book(), &audited, self.options.keep_versions)
+            expendable(state.book(), &audited, self.options.keep.versions)
         };
         // What is handed out from now on is played with newer weights, so the lock is not needed any more.
         let deleted = self.weights.delete(&expendable)?;

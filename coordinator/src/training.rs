@@ -101,8 +101,8 @@ impl Shared {
         drop(state);
         self.gate_bell.notify_one();
         // The version is there; what is old can go another time.
-        if let Err(error) = self.prune_weights() {
-            tracing::warn!("old weights are not deleted: {error}");
+        if let Err(error) = self.prune() {
+            tracing::warn!("what is old is not deleted: {error}");
         }
         Ok(PublishReply { version: number })
     }

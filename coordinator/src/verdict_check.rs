@@ -17,7 +17,7 @@ pub struct VerdictCheck {
     pub opponent: u64,
     /// What was stored: `promoted`, `rejected`, `stopped`, or `running` while there is no verdict.
     pub stored: String,
-    /// What the log says; `None` when the gate cannot read it.
+    /// What the log says; `None` when the gate cannot read it, or it is gone.
     pub recomputed: Option<GateReport>,
     /// What comes of comparing the two.
     pub finding: Finding,
@@ -36,8 +36,13 @@ pub enum Finding {
 
 /// Recomputes the verdict of one gate.
 pub(crate) fn check(log: &GateLog) -> VerdictCheck {
-    let recomputed = verify(log.rule, pairs(&log.games));
     let stored = log.verdict.as_ref().map_or("running", |verdict| &verdict.verdict);
+    let (candidate, opponent, stored_as) = (log.candidate, log.opponent, stored.to_owned());
+    if log.gone {
+        let finding = Finding::NothingToCompare("its games are no longer kept".into());
+        return VerdictCheck { candidate, opponent, stored: stored_as, recomputed: None, finding };
+    }
+    let recomputed = verify(log.rule, pairs(&log.games));
     let finding = match (&recomputed, &log.verdict) {
         (Err(error), _) => Finding::Disagrees(error.to_string()),
         (Ok(report), None) if report.verdict == Verdict::Running => {
@@ -52,13 +57,7 @@ pub(crate) fn check(log: &GateLog) -> VerdictCheck {
         }
         (Ok(report), Some(stored)) => compare(report, stored, &log.state),
     };
-    VerdictCheck {
-        candidate: log.candidate,
-        opponent: log.opponent,
-        stored: stored.to_owned(),
-        recomputed: recomputed.ok(),
-        finding,
-    }
+    VerdictCheck { candidate, opponent, stored: stored_as, recomputed: recomputed.ok(), finding }
 }
 
 /// The pairs of a log, in the order of their numbers, up to the first that is not complete.

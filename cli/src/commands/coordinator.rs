@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use anyhow::Result;
-use ludus_coordinator::{Depot, ServerTls};
+use ludus_coordinator::{CoordinatorOptions, Depot, Retention, ServerTls};
 
 use crate::local_run::Served;
 use crate::log::LogArgs;
@@ -33,8 +33,12 @@ pub struct Args {
     #[arg(long)]
     insecure: bool,
     /// How many of the newest versions of a run keep their weights; those that were promoted keep them anyway
-    #[arg(long, value_name = "N", default_value_t = roles::KEEP_VERSIONS)]
+    #[arg(long, value_name = "N", default_value_t = Retention::default().versions)]
     keep_versions: usize,
+    /// How many of the newest gates of a run keep their games, from which `ludus gate verify` recomputes the verdicts; those
+    /// that ended with a promotion keep them anyway
+    #[arg(long, value_name = "N", default_value_t = Retention::default().gates)]
+    keep_gates: usize,
     /// Keep weights there as well, where they outlive DIR: s3://BUCKET/PREFIX (with AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY,
     /// AWS_REGION, AWS_ENDPOINT_URL and the like) or file:///FOLDER
     #[arg(long, value_name = "URL", env = "LUDUS_STORE")]
@@ -69,8 +73,15 @@ async fn serve(args: Args) -> Result<()> {
     let scheme = if tls.is_some() { "https" } else { "http" };
     let depot = args.store.as_deref().filter(|url| !url.is_empty()).map(Depot::open).transpose()?;
     let stream = roles::stream(&args.dir, args.redis);
-    let coordinator =
-        roles::coordinator(&args.dir, &stream, args.insecure, args.keep_versions, tls, depot).await?;
+    let keep = Retention { versions: args.keep_versions, gates: args.keep_gates };
+    let options = CoordinatorOptions {
+        insecure: args.insecure,
+        keep,
+        depot,
+        tls,
+        ..roles::options(&args.dir, &stream)
+    };
+    let coordinator = roles::coordinator(options).await?;
     let listener = coordinator.bind(args.listen).await?;
     let url = format!("{scheme}://{}", listener.local_addr()?);
     let _served = Served::note(&args.dir, &url, coordinator.house_token());

@@ -6,7 +6,7 @@ use ludus_proto::v1::GateStatus;
 use prost::Message;
 use rusqlite::{Connection, Row};
 
-use super::database_failed;
+use super::{database_failed, knows_gone_games};
 use crate::CoordinatorError;
 use crate::book::RunId;
 use crate::gate::GateRule;
@@ -24,6 +24,8 @@ pub(crate) struct GateLog {
     pub state: String,
     /// The verdict; `None` while the gate runs.
     pub verdict: Option<GateStatus>,
+    /// Whether its games were deleted after the verdict.
+    pub gone: bool,
     /// Number and points of every game, late ones too, by number.
     pub games: Vec<(u64, f64)>,
 }
@@ -38,12 +40,13 @@ pub(crate) fn each(
     let failed = |source| database_failed(path, source);
     // One snapshot: while a folder is looked at, its coordinator writes.
     let snapshot = connection.unchecked_transaction().map_err(failed)?;
+    let gone = if knows_gone_games(&snapshot).map_err(failed)? { "games_gone" } else { "0" };
     let gates: Vec<(GateLog, Option<Vec<u8>>)> = snapshot
-        .prepare(
-            "SELECT series, candidate, opponent, alpha, beta, delta, limit_pairs, bound, benchmark, state, summary
+        .prepare(&format!(
+            "SELECT series, candidate, opponent, alpha, beta, delta, limit_pairs, bound, benchmark, state, summary, {gone}
              FROM gates LEFT JOIN versions ON versions.run = gates.run AND version = candidate
              WHERE gates.run = ? ORDER BY series",
-        )
+        ))
         .and_then(|mut gates| gates.query_map([run], gate)?.collect())
         .map_err(failed)?;
     let mut log = snapshot
@@ -80,6 +83,7 @@ fn gate(row: &Row<'_>) -> rusqlite::Result<(GateLog, Option<Vec<u8>>)> {
         benchmark: row.get(8)?,
         state: row.get::<_, Option<String>>(9)?.unwrap_or_default(),
         verdict: None,
+        gone: row.get(11)?,
         games: Vec::new(),
     };
     Ok((log, row.get(10)?))

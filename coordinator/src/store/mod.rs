@@ -15,6 +15,7 @@
 pub(crate) mod depot;
 pub(crate) mod gate_logs;
 pub(crate) mod load;
+pub(crate) mod old;
 mod schema;
 pub(crate) mod tokens;
 mod weights;
@@ -99,6 +100,11 @@ impl Folder {
 /// Whether a database of ours knows of tokens and whose games are whose: one of format 1 does not.
 pub(crate) fn knows_tokens(connection: &Connection) -> rusqlite::Result<bool> {
     Ok(schema::format_of(connection)? >= 2)
+}
+
+/// Whether it knows of gates whose games are gone.
+fn knows_gone_games(connection: &Connection) -> rusqlite::Result<bool> {
+    Ok(schema::format_of(connection)? >= 4)
 }
 
 /// The format of the file, when it is a database of ours that this program can read; 0 when it is empty.

@@ -7,7 +7,7 @@ pub(super) const APPLICATION_ID: i64 = 0x4C55_4463;
 
 /// Each makes the format after it: `MIGRATIONS[0]` turns an empty file into format 1. Never change one that was
 /// released; add another.
-pub(super) const MIGRATIONS: &[&str] = &[FORMAT_1, FORMAT_2, FORMAT_3];
+pub(super) const MIGRATIONS: &[&str] = &[FORMAT_1, FORMAT_2, FORMAT_3, FORMAT_4];
 
 /// The newest format this program knows.
 pub(super) const FORMAT: i64 = MIGRATIONS.len() as i64;
@@ -220,6 +220,11 @@ CREATE TABLE meetings (
     high REAL NOT NULL,
     PRIMARY KEY (run, version, opponent)
 ) STRICT, WITHOUT ROWID;
+";
+
+const FORMAT_4: &str = "
+-- Its games were deleted, some time after the verdict.
+ALTER TABLE gates ADD COLUMN games_gone INTEGER NOT NULL DEFAULT 0;
 ";
 
 /// The file's format: 0 for an empty file.

@@ -15,7 +15,7 @@ use ludus_stream::StreamHome;
 use super::desk::{CONFIG, Desk, games_of};
 use crate::audit::Auditor;
 use crate::tokens::Caller;
-use crate::{Coordinator, CoordinatorOptions, Role};
+use crate::{Coordinator, CoordinatorOptions, Retention, Role};
 
 /// Plays again whatever waits for it.
 fn audit(coordinator: &Coordinator) {
@@ -56,7 +56,7 @@ impl Cluster {
             stream: StreamHome::Local { folder: dir.path().to_owned() },
             registry,
             insecure: false,
-            keep_versions: 1000,
+            keep: Retention::default(),
             depot: None,
             tls: None,
         })

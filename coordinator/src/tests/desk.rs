@@ -17,7 +17,7 @@ use tempfile::TempDir;
 use super::coin::{self, Coin};
 use crate::leases::{Accounting, Millis};
 use crate::tokens::Caller;
-use crate::{Coordinator, CoordinatorError, CoordinatorOptions};
+use crate::{Coordinator, CoordinatorError, CoordinatorOptions, Retention};
 
 /// Small leases, a gate that takes half of the time and is decided by a handful of pairs.
 pub(super) const CONFIG: &str = "
@@ -51,7 +51,7 @@ pub(super) fn options(dir: &Path) -> CoordinatorOptions {
         stream: stream_home(dir),
         registry: Registry::new(vec![Arc::new(Coin { revision: 1 })]),
         insecure: false,
-        keep_versions: 1000,
+        keep: Retention::default(),
         depot: None,
         tls: None,
     }

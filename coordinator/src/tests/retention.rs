@@ -1,11 +1,11 @@
 //! What is kept of old versions.
 
 use ludus_players::weight_file::Digest;
-use ludus_proto::v1::SubmitRequest;
+use ludus_proto::v1::{SeriesKind, SubmitRequest};
 
 use super::desk::{CONFIG, Desk, games_of, options};
 use crate::tokens::Caller;
-use crate::{Coordinator, CoordinatorOptions, Records};
+use crate::{Coordinator, CoordinatorOptions, Finding, Records, Retention, Role};
 
 /// The versions of which the weights are there.
 fn kept(desk: &Desk) -> Vec<u64> {
@@ -17,9 +17,13 @@ fn kept(desk: &Desk) -> Vec<u64> {
     there.map(|version| version.version).collect()
 }
 
-fn reopen(desk: &mut Desk, keep_versions: usize) {
+fn reopen(desk: &mut Desk, versions: usize) {
+    reopen_with(desk, Retention { versions, ..Retention::default() });
+}
+
+fn reopen_with(desk: &mut Desk, keep: Retention) {
     desk.coordinator = None;
-    let options = CoordinatorOptions { keep_versions, ..options(desk.dir.path()) };
+    let options = CoordinatorOptions { keep, ..options(desk.dir.path()) };
     desk.coordinator = Some(Coordinator::open(options).expect("opens"));
 }
 
@@ -54,6 +58,91 @@ fn old_weights_go_unless_they_were_promoted_are_judged_or_have_games_out() {
     assert_eq!(kept(&desk), [2, 6, 7]);
     reopen(&mut desk, 1);
     assert_eq!(kept(&desk), [2, 7]);
+}
+
+/// Plays the gate in progress with these results until it is decided.
+fn decide(desk: &Desk, payoff: i32) {
+    let gated = |desk: &Desk| desk.open().run("").expect("the run").gate.map(|gate| gate.candidate);
+    let candidate = gated(desk).expect("a gate");
+    while gated(desk) == Some(candidate) {
+        desk.play(&desk.lease_of(SeriesKind::Gate), payoff);
+    }
+}
+
+fn games_kept(desk: &Desk) -> Vec<u64> {
+    let candidates = (2..=5).filter(|candidate| {
+        let games = "SELECT count(*) FROM gate_games JOIN gates USING (series) WHERE candidate = ";
+        desk.count(&format!("{games}{candidate}")) > 0
+    });
+    candidates.collect()
+}
+
+#[test]
+fn the_games_of_old_gates_go_unless_they_promoted_and_their_verdicts_stay() {
+    let mut desk = Desk::new(CONFIG);
+    // Version 2 is promoted, 3 to 5 are not.
+    for (version, payoff) in [(2, 1), (3, -1), (4, -1), (5, -1)] {
+        assert_eq!(desk.publish(version * 100, 0), version);
+        decide(&desk, payoff);
+    }
+    assert_eq!(games_kept(&desk), [2, 3, 4, 5]);
+    let before = desk.open().shared.gate_trace("", 3).expect("a trace");
+    let keep = Retention { gates: 1, ..Retention::default() };
+    reopen_with(&mut desk, keep);
+    assert_eq!(games_kept(&desk), [2, 5]);
+    let checks = Records::open(&desk.folder()).expect("opens").verify_gates("").expect("read");
+    let gone = Finding::NothingToCompare("its games are no longer kept".into());
+    let findings: Vec<_> = checks.iter().map(|check| (check.candidate, &check.finding)).collect();
+    assert_eq!(findings, [(2, &Finding::Agrees), (3, &gone), (4, &gone), (5, &Finding::Agrees)]);
+    assert!(checks.iter().skip(1).all(|check| check.stored == "rejected"));
+    // Of the evidence the end is still known.
+    let after = desk.open().shared.gate_trace("", 3).expect("a trace");
+    assert_eq!(after.points[..], before.points[before.points.len() - 1..]);
+    // Once more there is nothing to do.
+    reopen_with(&mut desk, keep);
+    assert_eq!(games_kept(&desk), [2, 5]);
+}
+
+#[test]
+fn whose_games_were_taken_is_one_row_for_a_token_and_a_version_once_nothing_is_open() {
+    let mut desk = Desk::new(&CONFIG.replace("share = 0.5", "share = 0.0"));
+    desk.open().create_token("peer", Role::Worker).expect("made");
+    let caller = Caller::Holder(1);
+    let play = |desk: &Desk| {
+        let lease = desk.lease_as(caller);
+        let games = SubmitRequest {
+            lease_id: lease.id,
+            token: lease.token,
+            worker: "w".into(),
+            games: games_of(&lease, |_| 1),
+            unplayable: Vec::new(),
+        };
+        let reply = desk.open().shared.submit(caller, &games, desk.now).expect("an answer");
+        u64::from(reply.accepted)
+    };
+    let rows = |desk: &Desk| desk.count("SELECT count(*) FROM origins");
+    let learnt = |desk: &Desk| {
+        let lineage = desk.open().lineage("").expect("a lineage");
+        lineage.last().expect("a version").learnt.iter().map(|share| share.games).sum::<u64>()
+    };
+    let mut games = 0;
+    for _ in 0..5 {
+        games += play(&desk);
+    }
+    let open = desk.lease_as(caller);
+    games += play(&desk);
+    assert_eq!(rows(&desk), 6);
+    desk.publish(100, 0);
+    // The lease that came after the one that is out stays alone.
+    assert_eq!((rows(&desk), learnt(&desk)), (2, games));
+    let given_back = ludus_proto::v1::ReleaseRequest { lease_id: open.id, token: open.token };
+    desk.open().shared.release(caller, &given_back).expect("given back");
+    games += play(&desk);
+    desk.publish(200, 0);
+    assert_eq!(learnt(&desk), games);
+    let keep = Retention::default();
+    reopen_with(&mut desk, keep);
+    assert_eq!((rows(&desk), learnt(&desk)), (2, games), "one for each version under which games came");
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! How the evidence of a gate grew, pair by pair, recomputed from its log.
 
+use ludus_proto::v1::GateStatus;
+use prost::Message;
 use rusqlite::{Connection, OptionalExtension, params};
 use serde::Serialize;
 
@@ -58,6 +60,8 @@ struct Row {
     rule: GateRule,
     started_at: u64,
     decided_at: Option<u64>,
+    /// How it ended: the last moment of it, when its games are no longer kept.
+    end: Option<Moment>,
 }
 
 impl Shared {
@@ -93,8 +97,12 @@ impl Shared {
                 }
             }
         }
-        if points.last().is_none_or(|last: &Moment| last.pairs < gate.pairs()) {
-            points.push(moment(&gate));
+        match row.end {
+            Some(end) => points.push(end),
+            None if points.last().is_none_or(|last: &Moment| last.pairs < gate.pairs()) => {
+                points.push(moment(&gate));
+            }
+            None => {}
         }
         Ok(Trace {
             candidate,
@@ -126,9 +134,9 @@ fn moment(gate: &Gate) -> Moment {
 }
 
 fn row(connection: &Connection, run: RunId, candidate: u64) -> rusqlite::Result<Option<Row>> {
-    let sql =
-        "SELECT series, opponent, alpha, beta, delta, limit_pairs, bound, started_at, decided_at FROM gates
-               WHERE run = ? AND candidate = ? ORDER BY series DESC LIMIT 1";
+    let sql = "SELECT series, opponent, alpha, beta, delta, limit_pairs, bound, started_at, decided_at,
+                      CASE WHEN games_gone THEN summary END
+               FROM gates WHERE run = ? AND candidate = ? ORDER BY series DESC LIMIT 1";
     let row = |row: &rusqlite::Row<'_>| {
         Ok(Row {
             series: row.get(0)?,
@@ -142,9 +150,17 @@ fn row(connection: &Connection, run: RunId, candidate: u64) -> rusqlite::Result<
             },
             started_at: row.get(7)?,
             decided_at: row.get(8)?,
+            end: row.get::<_, Option<Vec<u8>>>(9)?.and_then(|summary| end(&summary)),
         })
     };
     connection.prepare_cached(sql)?.query_row(params![run, candidate], row).optional()
+}
+
+/// The last moment of a gate by what was kept of it.
+fn end(summary: &[u8]) -> Option<Moment> {
+    let GateStatus { pairs, e_better, e_worse, ppg, ppg_low: low, ppg_high: high, .. } =
+        GateStatus::decode(summary).ok()?;
+    Some(Moment { pairs, e_better, e_worse, ppg, low, high })
 }
 
 /// Number and points of the candidate of every game, by number.

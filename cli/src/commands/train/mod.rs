@@ -103,7 +103,7 @@ async fn train(args: Args) -> Result<()> {
     let told_to_stop = signals::told_to_stop()?;
     let dir = args.folder();
     let stream = roles::stream(&dir, args.redis);
-    let coordinator = roles::coordinator(&dir, &stream, false, roles::KEEP_VERSIONS, None, None).await?;
+    let coordinator = roles::coordinator(roles::options(&dir, &stream)).await?;
     let from = args.from.map(|player| beginning_of(&player, &args.game, &coordinator, &dir)).transpose()?;
     let run = resume_or_create(&coordinator, &args.game, &args.config, from.as_ref(), &dir)?;
     let listener = team::listen(&coordinator).await?;
@@ -278,8 +278,7 @@ mod tests {
     async fn a_run_is_resumed_with_the_file_it_was_created_with_and_with_no_other() {
         let dir = tempfile::tempdir().unwrap();
         let stream = roles::stream(dir.path(), None);
-        let coordinator =
-            roles::coordinator(dir.path(), &stream, false, roles::KEEP_VERSIONS, None, None).await.unwrap();
+        let coordinator = roles::coordinator(roles::options(dir.path(), &stream)).await.unwrap();
         let mut config = RunConfig::default();
         // Relative, as people write it; tests run in the folder of their crate.
         config.gate.benchmark = "tests/fixtures/small.bm".into();
@@ -308,8 +307,7 @@ mod tests {
     async fn only_a_new_run_begins_with_given_weights_and_it_has_networks_like_theirs() {
         let dir = tempfile::tempdir().unwrap();
         let stream = roles::stream(dir.path(), None);
-        let coordinator =
-            roles::coordinator(dir.path(), &stream, false, roles::KEEP_VERSIONS, None, None).await.unwrap();
+        let coordinator = roles::coordinator(roles::options(dir.path(), &stream)).await.unwrap();
         let beginning = |player: &str| beginning_of(player, "backgammon", &coordinator, dir.path());
         let refusal = beginning("pubeval").unwrap_err().to_string();
         assert!(refusal.contains("pubeval has no weights to begin with"), "{refusal}");

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, Result, anyhow, bail};
-use ludus_coordinator::Coordinator;
+use ludus_coordinator::{Coordinator, Retention};
 use ludus_players::arena::Registry;
 use ludus_worker::{WorkerOptions, WorkerStats};
 use tokio::runtime::Runtime;
@@ -26,7 +26,7 @@ impl Works {
     pub(super) fn start(runtime: &Runtime, folder: &Path, threads: usize) -> Result<(Works, String)> {
         let stream = roles::stream(folder, None);
         let coordinator = runtime
-            .block_on(roles::coordinator(folder, &stream, false, roles::KEEP_VERSIONS, None, None))
+            .block_on(roles::coordinator(roles::options(folder, &stream)))
             .with_context(|| format!("the work kept in {}", folder.display()))?;
         let (listener, url) = runtime.block_on(listen(&coordinator))?;
         let access = roles::house_access(&coordinator);
