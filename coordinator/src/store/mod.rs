@@ -107,6 +107,11 @@ fn knows_gone_games(connection: &Connection) -> rusqlite::Result<bool> {
     Ok(schema::format_of(connection)? >= 4)
 }
 
+/// A number that a stranger named, for looking up a row: beyond what SQLite can hold there is none.
+pub(crate) fn row_number(named: u64) -> i64 {
+    i64::try_from(named).unwrap_or(i64::MAX)
+}
+
 /// The format of the file, when it is a database of ours that this program can read; 0 when it is empty.
 fn check_ours(connection: &Connection, path: &Path) -> Result<i64, CoordinatorError> {
     let not_ours = |reason: String| CoordinatorError::NotOurs { path: path.to_owned(), reason };

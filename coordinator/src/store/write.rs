@@ -4,6 +4,7 @@ use ludus_proto::v1::{GateStatus, Progress};
 use prost::Message;
 use rusqlite::{Connection, OptionalExtension, Result, params};
 
+use super::row_number;
 use crate::book::{GateMatch, Run, RunId, Series, Version, VersionState};
 use crate::leases::LeaseId;
 
@@ -201,7 +202,7 @@ impl<'t> Writer<'t> {
     /// Takes a batch of the run out of the outbox, if it is there.
     pub(crate) fn settled(&self, run: RunId, post: u64) -> Result<()> {
         let sql = "DELETE FROM outbox WHERE id = ? AND run = ?";
-        self.0.prepare_cached(sql)?.execute(params![post, run])?;
+        self.0.prepare_cached(sql)?.execute(params![row_number(post), run])?;
         Ok(())
     }
 

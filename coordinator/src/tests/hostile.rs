@@ -13,7 +13,7 @@ use prost::Message;
 use super::coin;
 use super::desk::{CONFIG, Desk, series_of};
 use crate::tokens::{Caller, Need};
-use crate::{Coordinator, Role};
+use crate::{Coordinator, CoordinatorError, Role};
 
 pub(super) fn runner(default: u32) -> TestRunner {
     let cases = std::env::var("LUDUS_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(default);
@@ -172,6 +172,14 @@ fn trick() -> impl Strategy<Value = Trick> {
 }
 
 /// The coordinator's answer to a trick; only that there is one matters.
+/// What came of a request, if anything: a refusal is an answer, that the database could not do it is none.
+fn taken<T>(answer: Result<T, CoordinatorError>) -> Option<T> {
+    if let Err(error @ (CoordinatorError::Database { .. } | CoordinatorError::Damaged { .. })) = &answer {
+        panic!("{error}: {error:?}");
+    }
+    answer.ok()
+}
+
 fn play(desk: &Desk, caller: Caller, lease: &Lease, trick: Trick) {
     let coordinator: &Coordinator = desk.open();
     let shared = &coordinator.shared;
@@ -195,7 +203,7 @@ fn play(desk: &Desk, caller: Caller, lease: &Lease, trick: Trick) {
                 unplayable,
                 ..submission(games)
             };
-            let _ = shared.submit(caller, &request, desk.now);
+            taken(shared.submit(caller, &request, desk.now));
         }
         Trick::Bend { payoff, luck, shift } => {
             let mut games = good();
@@ -204,7 +212,7 @@ fn play(desk: &Desk, caller: Caller, lease: &Lease, trick: Trick) {
                 game.payoff = game.payoff.wrapping_add(payoff);
                 game.total_luck = luck;
             }
-            let _ = shared.submit(caller, &submission(games), desk.now);
+            taken(shared.submit(caller, &submission(games), desk.now));
         }
         Trick::Repeat => {
             let _ = shared.submit(caller, &submission(good()), desk.now);
@@ -213,38 +221,45 @@ fn play(desk: &Desk, caller: Caller, lease: &Lease, trick: Trick) {
         }
         Trick::Release { lease: id, token } => {
             let (lease_id, token) = (id.unwrap_or(lease.id), token.unwrap_or(lease.token));
-            let _ = shared.release(caller, &ReleaseRequest { lease_id, token });
+            taken(shared.release(caller, &ReleaseRequest { lease_id, token }));
         }
         Trick::Acquire(request) => {
-            let _ = shared.acquire(caller, &request, desk.now);
+            taken(shared.acquire(caller, &request, desk.now));
         }
         Trick::Fetch(sha256) => {
-            let _ = shared.fetch_weights(&FetchWeightsRequest { sha256 });
+            taken(shared.fetch_weights(&FetchWeightsRequest { sha256 }));
         }
         Trick::Join(request) => {
-            let _ = shared.join(&request);
+            taken(shared.join(&request));
         }
         Trick::Publish(request) => {
-            let _ = shared.publish(&request, desk.now);
+            taken(shared.publish(&request, desk.now));
         }
         Trick::Report(request) => {
-            let _ = shared.report(&request, desk.now);
+            taken(shared.report(&request, desk.now));
+            // By the trainer itself, of the games that it can have had.
+            let progress = request.progress.clone().map(|progress| Progress { games: 0, ..progress });
+            let (run, fence) = (desk.run.clone(), desk.fence);
+            taken(shared.report(&ReportRequest { run, fence, progress, ..request }, desk.now));
         }
         Trick::CreateRun(request) => {
-            let _ = coordinator.create_run(&request.config, &request.name);
+            taken(coordinator.create_run(&request.config, &request.name));
         }
         Trick::Ask(name) => {
-            let _ = (coordinator.run(&name), coordinator.versions(&name), coordinator.lineage(&name));
-            let _ = shared.admit(Some(&name), Need::Role(Role::Admin)).expect_err("no such token");
+            taken(coordinator.run(&name));
+            taken(coordinator.versions(&name));
+            taken(coordinator.lineage(&name));
+            shared.admit(Some(&name), Need::Role(Role::Admin)).expect_err("no such token");
         }
         Trick::Tokens(name, role) => {
             let role = role.parse().unwrap_or(Role::Read);
-            let _ = (coordinator.create_token(&name, role), coordinator.lift_token(&name));
-            let _ = coordinator.revoke_token(&name);
+            taken(coordinator.create_token(&name, role));
+            taken(coordinator.lift_token(&name));
+            taken(coordinator.revoke_token(&name));
         }
         // Not the run that the honest play for.
         Trick::Stop(name) if !["", "coin"].contains(&&*name) => {
-            let _ = coordinator.stop_run(&name);
+            taken(coordinator.stop_run(&name));
         }
         Trick::Stop(_) => {}
         Trick::Raw(bytes) => raw(desk, caller, lease, &bytes),
@@ -255,25 +270,25 @@ fn play(desk: &Desk, caller: Caller, lease: &Lease, trick: Trick) {
 fn raw(desk: &Desk, caller: Caller, lease: &Lease, bytes: &[u8]) {
     let shared = &desk.open().shared;
     if let Ok(request) = AcquireRequest::decode(bytes) {
-        let _ = shared.acquire(caller, &request, desk.now);
+        taken(shared.acquire(caller, &request, desk.now));
     }
     if let Ok(mut request) = SubmitRequest::decode(bytes) {
-        let _ = shared.submit(caller, &request, desk.now);
+        taken(shared.submit(caller, &request, desk.now));
         request.lease_id = lease.id;
         request.worker = "w".into();
-        let _ = shared.submit(caller, &request, desk.now);
+        taken(shared.submit(caller, &request, desk.now));
     }
     if let Ok(request) = ReleaseRequest::decode(bytes) {
-        let _ = shared.release(caller, &request);
+        taken(shared.release(caller, &request));
     }
     if let Ok(request) = JoinRequest::decode(bytes) {
-        let _ = shared.join(&request);
+        taken(shared.join(&request));
     }
     if let Ok(request) = PublishRequest::decode(bytes) {
-        let _ = shared.publish(&request, desk.now);
+        taken(shared.publish(&request, desk.now));
     }
     if let Ok(request) = ReportRequest::decode(bytes) {
-        let _ = shared.report(&request, desk.now);
+        taken(shared.report(&request, desk.now));
     }
 }
 

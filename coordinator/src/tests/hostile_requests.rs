@@ -275,3 +275,28 @@ fn no_hostile_request_breaks_a_page_or_a_service() {
     });
     checked.expect("nothing breaks");
 }
+
+/// What the tests above have found, each with the answer it should have.
+#[test]
+fn numbers_that_no_row_has_and_queries_that_cannot_be_read_are_answered() {
+    let house = House::new();
+    let most = u64::MAX;
+    let asked = |path: String, headers: Vec<(&'static str, String)>| {
+        let ask = Ask { method: "GET".into(), path, headers, body: Vec::new() };
+        let request = ask.request(&house.admin).expect("a request");
+        let (status, _, body) = house.runtime.block_on(answered(&house.router, request));
+        (status, String::from_utf8_lossy(&body).into_owned())
+    };
+    let run = format!("/api/v1/runs/{}", house.desk.run);
+    let listening = asked(format!("{run}/events"), vec![("last-event-id", most.to_string())]);
+    assert_eq!(listening.0, StatusCode::OK);
+    assert_eq!(asked(format!("{run}/curve?after={most}"), vec![]), (StatusCode::OK, "[]".into()));
+    assert_eq!(asked(format!("{run}/games/{most}/{most}"), vec![]).0, StatusCode::NOT_FOUND);
+    for (path, status) in
+        [("curve?after=x", StatusCode::BAD_REQUEST), ("versions/%ff", StatusCode::BAD_REQUEST)]
+    {
+        let (found, text) = asked(format!("{run}/{path}"), vec![]);
+        assert_eq!(found, status, "{path}: {text}");
+        assert!(text.starts_with("{\"error\":"), "{path}: {text}");
+    }
+}

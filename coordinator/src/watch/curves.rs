@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use crate::book::RunId;
 use crate::coordinator::Shared;
+use crate::store::row_number;
 use crate::{CoordinatorError, status};
 
 /// Most points of a curve: more than a screen has room for.
@@ -44,11 +45,11 @@ impl Shared {
     ) -> std::result::Result<Vec<Point>, CoordinatorError> {
         let state = self.lock()?;
         let run = status::find(state.book(), run)?.id;
-        state.query(|connection| points(connection, run, after, most.max(1)))
+        state.query(|connection| points(connection, run, row_number(after), most.max(1)))
     }
 }
 
-fn points(connection: &Connection, run: RunId, after: u64, most: u64) -> Result<Vec<Point>> {
+fn points(connection: &Connection, run: RunId, after: i64, most: u64) -> Result<Vec<Point>> {
     let sql = "SELECT count(*) FROM reports WHERE run = ? AND id > ?";
     let count: u64 = connection.prepare_cached(sql)?.query_row(params![run, after], |row| row.get(0))?;
     let step = count.div_ceil(most).max(1);

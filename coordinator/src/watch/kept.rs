@@ -12,6 +12,7 @@ use super::leased::kind_word;
 use crate::book::{Players, Run, RunId};
 use crate::coordinator::Shared;
 use crate::leases::Millis;
+use crate::store::row_number;
 use crate::store::write::Writer;
 use crate::{CoordinatorError, status};
 
@@ -119,7 +120,10 @@ pub(crate) fn find(
 ) -> Result<Option<KeptGame>> {
     let sql =
         "SELECT kind, seat0, seat1, record, at FROM kept_games WHERE run = ? AND series = ? AND number = ?";
-    connection.prepare_cached(sql)?.query_row(params![run, series, number], kept).optional()
+    connection
+        .prepare_cached(sql)?
+        .query_row(params![run, row_number(series), row_number(number)], kept)
+        .optional()
 }
 
 fn kept(row: &rusqlite::Row<'_>) -> Result<KeptGame> {

@@ -14,6 +14,7 @@ use serde::Serialize;
 use super::kept::{self, KeptGame, name_of};
 use crate::book::{Players, Run};
 use crate::coordinator::Shared;
+use crate::store::row_number;
 use crate::{CoordinatorError, status};
 
 /// A game with what it was and who judged it.
@@ -150,7 +151,8 @@ impl Shared {
                        JOIN gate_games ON gate_games.series = gates.series
                        WHERE gates.run = ? AND gates.series = ? AND gate_games.number = ?";
             let row = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?));
-            connection.prepare_cached(sql)?.query_row(params![run.id, series, number], row).optional()
+            let game = params![run.id, row_number(series), row_number(number)];
+            connection.prepare_cached(sql)?.query_row(game, row).optional()
         })?;
         let Some((settings, candidate, opponent)) = row else { return Ok(None) };
         let settings = SeriesSettings::decode(&settings[..])
