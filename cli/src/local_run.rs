@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow};
 use ludus_coordinator::{Coordinator, CoordinatorError, Records, Role};
-use ludus_players::arena::Registry;
 use ludus_players::weight_file::Digest;
 use ludus_proto::Access;
 use ludus_proto::v1::{RunStatus, TokenInfo, VersionInfo, VersionLineage};

@@ -7,7 +7,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use ludus_coordinator::{Coordinator, CoordinatorOptions};
+use ludus_coordinator::{Coordinator, CoordinatorOptions, Retention};
 use ludus_players::arena::{Arena, Seating, Source};
 use ludus_players::weight_file::{Digest, WeightFile};
 use ludus_proto::v1::{RunStatus, Series, SeriesKind};
@@ -44,7 +44,7 @@ async fn train(dir: &std::path::Path, enough: impl Fn(&RunStatus) -> bool) -> (C
         stream: stream.clone(),
         registry: players::registry(),
         insecure: false,
-        keep_versions: 10,
+        keep: Retention::default(),
         depot: None,
         tls: None,
     };

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, Result, anyhow, bail};
-use ludus_coordinator::{Coordinator, Retention};
+use ludus_coordinator::Coordinator;
 use ludus_players::arena::Registry;
 use ludus_worker::{WorkerOptions, WorkerStats};
 use tokio::runtime::Runtime;
