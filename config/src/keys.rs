@@ -149,8 +149,8 @@ section! {
         pub beta: f64 = 0.05,
         /// Points per game worth promoting for.
         pub delta: f64 = 0.005,
-        /// Pairs after which a version that is not proved better is rejected.
-        pub limit_pairs: u64 = 200_000,
+        /// Pairs after which a version that is not proved better is rejected, and the newest one is next.
+        pub limit_pairs: u64 = 60_000,
         /// Whether pair results are luck-adjusted (about 21 times the evaluations of a plain game).
         pub luck: bool = false,
         /// Bound of the luck of one game, in points.

@@ -59,7 +59,7 @@ pub enum RuleError {
         bound: f64,
     },
     /// No pair may be played.
-    #[error("gate.limit_pairs = 0: a gate needs at least one pair, such as 200000")]
+    #[error("gate.limit_pairs = 0: a gate needs at least one pair, such as 60000")]
     Limit,
     /// The bound on a pair's outcome is no bound.
     #[error("the largest outcome of a pair cannot be {0} points")]

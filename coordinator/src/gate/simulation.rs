@@ -12,7 +12,7 @@ use rand::{RngExt, SeedableRng};
 use super::interval::{IntervalRule, Moments};
 use super::*;
 
-const RULE: GateRule = GateRule { alpha: 0.05, beta: 0.05, delta: 0.005, limit_pairs: 200_000, bound: 3.0 };
+const RULE: GateRule = GateRule { alpha: 0.05, beta: 0.05, delta: 0.005, limit_pairs: 60_000, bound: 3.0 };
 
 /// How the two games of a pair hang together.
 #[derive(Clone, Copy, Debug)]
