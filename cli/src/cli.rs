@@ -172,9 +172,9 @@ mod tests {
         for (name, mut command) in every_command() {
             let help = command.render_long_help().to_string();
             let named = help.lines().filter_map(|line| {
-                // `-v, --verbose...` or `--dir <DIR>`; a possible value is `- text`.
-                let line = line.trim_start();
-                let named = line.strip_prefix('-').filter(|rest| !rest.starts_with(' '))?;
+                // `  -v, --verbose...` or `      --dir <DIR>`; what stands further in, or at the edge, is prose.
+                let indented = (2..=6).contains(&(line.len() - line.trim_start().len()));
+                let named = line.trim_start().strip_prefix('-').filter(|_| indented)?;
                 let long = line.split_once("--").map_or(named, |(_, long)| long);
                 long.split([' ', '=', '.', '[']).next().map(str::to_owned)
             });
