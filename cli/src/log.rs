@@ -62,6 +62,9 @@ pub fn begin(cli: &Cli) -> Traces {
     let staying = staying(&cli.command);
     let json = staying.is_some_and(|(_, args)| args.format == Format::Json);
     JSON.store(json, Relaxed);
+    if json {
+        std::panic::set_hook(Box::new(|panic| tracing::error!(target: "ludus::panic", "{panic}")));
+    }
     let level = match cli.verbose.saturating_add(u8::from(cli.command.stays_running())) {
         0 => "warn",
         1 => "info",

@@ -124,7 +124,8 @@ fn wrong_credentials_and_buckets_are_told_at_once_and_a_bucket_that_is_away_is_w
     let stranger = place(&bucket, "somebody-else");
     let data = stranger.path("data");
     let args = |store| ["coordinator", "--dir", arg(&data), "--listen", "127.0.0.1:0", "--store", store];
-    let error = stranger.refused(1, &args(&format!("s3://{NAME}/x")));
+    let there = format!("s3://{NAME}/x");
+    let error = stranger.refused(1, &args(&there));
     assert!(error.contains("AWS_ACCESS_KEY_ID") && !error.contains(SECRET), "{error}");
     let error = place(&bucket, KEY).refused(1, &args("s3://no-such/x"));
     assert!(error.contains("no such bucket"), "{error}");

@@ -98,8 +98,9 @@ impl Shared {
         // It may have been revoked while we checked.
         state.book().tokens.still_stands(caller)?;
         let mut sampler = std::mem::take(&mut state.sampler);
-        let gate = (purpose.series.kind() == SeriesKind::Gate)
-            .then(|| tracing::info_span!("gate", run = purpose.run, verdict = Empty).entered());
+        let run = state.book().runs.get(&purpose.run).map_or_else(String::new, |run| run.name.clone());
+        let is_gate = purpose.series.kind() == SeriesKind::Gate;
+        let gate = is_gate.then(|| tracing::info_span!("gate", run, verdict = Empty).entered());
         let taken = state.step(|book, writer| {
             take(book, writer, caller, &mut sampler, &purpose, &checked, arena.max_points(), now)
         });
@@ -119,7 +120,7 @@ impl Shared {
             self.audit_bell.notify_one();
         }
         if let Some(verdict) = taken.verdict {
-            tracing::info!(run = purpose.run, verdict = verdict.as_str(), "a gate is decided");
+            tracing::info!(run, verdict = verdict.as_str(), "a gate is decided");
             if let Some(span) = &gate {
                 span.record("verdict", verdict.as_str());
             }

@@ -27,14 +27,22 @@ pub enum Mood {
 pub struct Bucket {
     /// Where it is.
     pub url: String,
-    inside: Arc<Mutex<(BTreeMap<String, Vec<u8>>, Mood)>>,
+    inside: Arc<Mutex<Inside>>,
+}
+
+struct Inside {
+    objects: BTreeMap<String, Vec<u8>>,
+    mood: Mood,
 }
 
 impl Bucket {
     pub fn start() -> Self {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port");
         let url = format!("http://{}", listener.local_addr().expect("an address"));
-        let bucket = Bucket { url, inside: Arc::new(Mutex::new((BTreeMap::new(), Mood::Well))) };
+        let bucket = Bucket {
+            url,
+            inside: Arc::new(Mutex::new(Inside { objects: BTreeMap::new(), mood: Mood::Well })),
+        };
         let serving = bucket.clone();
         thread::spawn(move || {
             for stream in listener.incoming() {
@@ -48,12 +56,12 @@ impl Bucket {
     }
 
     pub fn set(&self, mood: Mood) {
-        self.inside.lock().expect("the bucket").1 = mood;
+        self.inside.lock().expect("the bucket").mood = mood;
     }
 
     /// What is in it.
     pub fn objects(&self) -> BTreeMap<String, Vec<u8>> {
-        self.inside.lock().expect("the bucket").0.clone()
+        self.inside.lock().expect("the bucket").objects.clone()
     }
 
     /// Answers one request; `None` at the end of the connection.
@@ -90,7 +98,7 @@ impl Bucket {
         let mut words = first.split(' ');
         let (method, path) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
         let mut inside = self.inside.lock().expect("the bucket");
-        let (objects, mood) = &mut *inside;
+        let Inside { objects, mood } = &mut *inside;
         if *mood == Mood::Away {
             return ("503 Service Unavailable", b"<Error><Code>SlowDown</Code></Error>".to_vec());
         }

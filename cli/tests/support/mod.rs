@@ -53,7 +53,16 @@ impl Place {
         let mut command = Command::new(program);
         command.args(args).current_dir(self.folder.path()).stdin(Stdio::null());
         command.env("XDG_STATE_HOME", self.path("state"));
-        for name in ["RUST_LOG", "LUDUS_COORDINATOR", "LUDUS_REDIS", "LUDUS_TOKEN", "LUDUS_TOKEN_FILE"] {
+        for name in [
+            "RUST_LOG",
+            "LUDUS_COORDINATOR",
+            "LUDUS_REDIS",
+            "LUDUS_TOKEN",
+            "LUDUS_TOKEN_FILE",
+            "LUDUS_LOG_FORMAT",
+            "LUDUS_STORE",
+            "OTEL_EXPORTER_OTLP_ENDPOINT",
+        ] {
             command.env_remove(name);
         }
         command.envs(self.told.iter().map(|(name, value)| (name, value)));

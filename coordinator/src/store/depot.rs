@@ -9,9 +9,13 @@ mod s3;
 
 use std::fmt;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use crate::CoordinatorError;
+
+/// How long nobody reads after a call that failed.
+const REST: Duration = Duration::from_secs(5);
 
 /// Keeps whole files under names that say what is in them, so a name never changes its bytes.
 ///
@@ -42,7 +46,18 @@ struct Trouble {
 pub struct Depot {
     url: Arc<str>,
     keeper: Arc<dyn Keeper>,
-    trouble: Arc<Mutex<Option<String>>>,
+    outage: Arc<Mutex<Option<Outage>>>,
+}
+
+/// Since calls fail.
+#[derive(Clone, Debug)]
+struct Outage {
+    /// Why the last one did.
+    trouble: Trouble,
+    /// When that was.
+    at: Instant,
+    /// Whether the log tells of it.
+    told: bool,
 }
 
 impl Depot {
@@ -51,8 +66,11 @@ impl Depot {
     /// What a bucket needs besides is in the environment, as everywhere: `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY`,
     /// `AWS_REGION`, and `AWS_ENDPOINT_URL` for those that are not Amazon's.
     pub fn open(url: &str) -> Result<Depot, CoordinatorError> {
-        let wrong =
-            |reason: &str| CoordinatorError::DepotUrl { url: url.to_owned(), reason: reason.to_owned() };
+        let wrong = |reason: &str| {
+            // Whoever puts a secret there need not find it in a log.
+            let shown = url.rsplit_once('@').map_or(url.to_owned(), |(_, rest)| format!("...@{rest}"));
+            CoordinatorError::DepotUrl { url: shown, reason: reason.to_owned() }
+        };
         let keeper: Arc<dyn Keeper> = match url.split_once("://") {
             Some(("file", path)) if path.starts_with('/') => {
                 Arc::new(folder::Folder::new(PathBuf::from(path)))
@@ -66,28 +84,35 @@ impl Depot {
             }
             _ => return Err(wrong("it is neither s3:// nor file:///")),
         };
-        Ok(Depot { url: url.into(), keeper, trouble: Arc::default() })
+        Ok(Depot { url: url.into(), keeper, outage: Arc::default() })
     }
 
     /// What keeps it from being used, since the last call; `None`: nothing.
     pub(crate) fn trouble(&self) -> Option<String> {
-        self.trouble.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.outage().as_ref().map(|outage| outage.trouble.reason.clone())
     }
 
     pub(super) fn put(&self, name: &str, bytes: &[u8]) -> Result<(), CoordinatorError> {
-        self.noted(self.keeper.put(name, bytes))
+        self.noted(self.keeper.put(name, bytes), true)
     }
 
+    /// The bytes under this name, if there are any. Right after a failed call it fails as well: many may ask at once, and
+    /// should not wait one after the other for what does not answer.
     pub(super) fn get(&self, name: &str) -> Result<Option<Vec<u8>>, CoordinatorError> {
-        self.noted(self.keeper.get(name))
+        let lately = self.outage().as_ref().filter(|outage| outage.at.elapsed() < REST).cloned();
+        match lately {
+            Some(outage) => Err(self.error(outage.trouble)),
+            None => self.noted(self.keeper.get(name), true),
+        }
     }
 
     /// Deletes the names that are `doomed` and gives their number.
     pub(super) fn delete(&self, doomed: impl Fn(&str) -> bool) -> Result<usize, CoordinatorError> {
-        let mut names = self.noted(self.keeper.names())?;
+        // Whoever deletes tells what came of it.
+        let mut names = self.noted(self.keeper.names(), false)?;
         names.retain(|name| doomed(name));
         for name in &names {
-            self.noted(self.keeper.delete(name))?;
+            self.noted(self.keeper.delete(name), false)?;
         }
         Ok(names.len())
     }
@@ -97,25 +122,30 @@ impl Depot {
         PathBuf::from(format!("{}/{name}", self.url.trim_end_matches('/')))
     }
 
-    /// Notes how a call ended. Told once an outage.
-    fn noted<T>(&self, outcome: Result<T, Trouble>) -> Result<T, CoordinatorError> {
-        let found = outcome.as_ref().err().map(|trouble| trouble.reason.clone());
-        let before = std::mem::replace(
-            &mut *self.trouble.lock().unwrap_or_else(PoisonError::into_inner),
-            found.clone(),
-        );
-        match (before, found) {
-            (None, Some(reason)) => {
+    fn outage(&self) -> MutexGuard<'_, Option<Outage>> {
+        self.outage.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn error(&self, Trouble { refused, reason }: Trouble) -> CoordinatorError {
+        CoordinatorError::Depot { url: self.url.to_string(), refused, reason }
+    }
+
+    /// Notes how a call ended, and whether to `tell` of it, which is done once an outage.
+    fn noted<T>(&self, outcome: Result<T, Trouble>, tell: bool) -> Result<T, CoordinatorError> {
+        let mut outage = self.outage();
+        let told = outage.as_ref().is_some_and(|outage| outage.told);
+        *outage = outcome.as_ref().err().map(|trouble| {
+            if tell && !told {
+                let reason = &trouble.reason;
                 tracing::error!(store = %self.url, "weights cannot be kept, and new versions wait: {reason}");
             }
-            (Some(_), None) => tracing::warn!(store = %self.url, "weights can be kept again"),
-            _ => {}
+            Outage { trouble: trouble.clone(), at: Instant::now(), told: told || tell }
+        });
+        if told && outage.is_none() {
+            tracing::warn!(store = %self.url, "weights can be kept again");
         }
-        outcome.map_err(|Trouble { refused, reason }| CoordinatorError::Depot {
-            url: self.url.to_string(),
-            refused,
-            reason,
-        })
+        drop(outage);
+        outcome.map_err(|trouble| self.error(trouble))
     }
 }
 
@@ -145,7 +175,7 @@ mod tests {
             ["", "/data", "s3://", "s3:///x", "s3://key:secret@bucket", "file://relative", "ftp://host/x"]
         {
             let error = Depot::open(url).expect_err("no depot").to_string();
-            assert!(error.contains("s3://BUCKET/PREFIX"), "{url}: {error}");
+            assert!(error.contains("s3://BUCKET/PREFIX") && !error.contains("secret"), "{url}: {error}");
         }
         assert_eq!(format!("{:?}", Depot::open("file:///x").expect("a folder")), "Depot(file:///x)");
     }

@@ -18,6 +18,11 @@ const ATTEMPTS: (Duration, usize) = (Duration::from_secs(10), 3);
 /// Longest text of a trouble, in characters: stores answer with whole documents.
 const LONGEST: usize = 300;
 
+/// The protocol's words for wrong keys or too few rights. What an answer means is not always in the kind of error that
+/// becomes of it.
+const DENIED: [&str; 5] =
+    ["AccessDenied", "InvalidAccessKeyId", "SignatureDoesNotMatch", "ExpiredToken", "InvalidToken"];
+
 pub(super) struct Bucket {
     store: AmazonS3,
     prefix: String,
@@ -84,15 +89,26 @@ enum Failed {
 
 impl From<Failed> for Trouble {
     fn from(failed: Failed) -> Trouble {
-        let (refused, reason) = match failed {
-            Failed::Silent => (false, format!("no answer within {} seconds", PATIENCE.as_secs())),
-            // What it says then repeats what was sent, so it stays untold.
-            Failed::Said(Error::PermissionDenied { .. } | Error::Unauthenticated { .. }) => (
+        let error = match failed {
+            Failed::Silent => {
+                let reason = format!("no answer within {} seconds", PATIENCE.as_secs());
+                return Trouble { refused: false, reason };
+            }
+            Failed::Said(error) => error,
+        };
+        let text = error.to_string();
+        let said = |codes: &[&str]| codes.iter().any(|code| text.contains(&format!("<Code>{code}</Code>")));
+        let denied = matches!(error, Error::PermissionDenied { .. } | Error::Unauthenticated { .. });
+        let (refused, reason) = if denied || said(&DENIED) {
+            // The answer may repeat what was sent, so it stays untold.
+            (
                 true,
                 "it does not let us: check AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and their rights".into(),
-            ),
-            Failed::Said(Error::NotFound { .. }) => (true, "there is no such bucket".into()),
-            Failed::Said(error) => (false, one_line(&error.to_string())),
+            )
+        } else if said(&["NoSuchBucket"]) {
+            (true, "there is no such bucket".into())
+        } else {
+            (false, one_line(&text))
         };
         Trouble { refused, reason }
     }
