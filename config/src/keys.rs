@@ -45,6 +45,9 @@ section! {
         pub explore: f64 = 0.05,
         /// Such a play is drawn from those within so many points of the best, the best left out; 0: from all.
         pub explore_margin: f64 = 0.0,
+        /// Plays of a roll that are judged by the networks, where the inputs have small ones beside them (ludus-2): those that
+        /// these like best, such as 6; quicker, and hardly worse to learn from. 0: all. Matches always judge all.
+        pub shortlist: u32 = 0,
         /// Search depth of self-play, in plies.
         pub plies: u32 = 0,
         /// Share of the workers' time for learning (what gates leave of it) that rollout games get, 0 to 1; self-play

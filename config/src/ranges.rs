@@ -33,6 +33,7 @@ impl RunConfig {
         let play = &self.self_play;
         within("self_play.explore", play.explore, 0.0..=1.0)?;
         within("self_play.explore_margin", play.explore_margin, 0.0..=100.0)?;
+        within("self_play.shortlist", play.shortlist, 0..=100)?;
         within("self_play.plies", play.plies, 0..=3)?;
         mirrored_explores("self_play.explore", play.variance, play.explore)?;
         within("self_play.rollout_share", play.rollout_share, 0.0..=1.0)?;

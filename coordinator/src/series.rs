@@ -25,6 +25,7 @@ pub(crate) fn self_play(config: &RunConfig, id: u64, phase: u32) -> SeriesSettin
         luck: luck.into(),
         explore: settings.explore,
         explore_margin: settings.explore_margin,
+        shortlist: config.self_play.shortlist,
         phase,
         ..SeriesSettings::default()
     }
@@ -39,6 +40,7 @@ pub(crate) fn rollouts(config: &RunConfig, id: u64, phase: u32) -> SeriesSetting
         seed: seed(config, "rollout", phase.into()),
         explore: settings.explore,
         explore_margin: settings.explore_margin,
+        shortlist: config.self_play.shortlist,
         rollout: Some(Rollout {
             positions: rollout.positions,
             margin: rollout.margin,

@@ -4,7 +4,6 @@
 //! name a game themselves, so a fourth game changes none of them.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use ludus_games::NotationError;
 use ludus_proto::v1::player_ref::Who;
@@ -15,7 +14,7 @@ use crate::benchmark::{BenchmarkError, BenchmarkReport};
 use crate::decisions::RolledDecision;
 use crate::lessons::Teacher;
 use crate::peer::{Peer, PeerError};
-use crate::speed::Speed;
+use crate::speed::{Speed, SpeedSettings};
 use crate::viewer::Viewer;
 use crate::weight_file::{Digest, Shape, WeightFile};
 
@@ -148,9 +147,9 @@ pub trait Arena: Send + Sync {
         Err(ArenaError::Unsupported { game: self.game(), what: "counting of plays" })
     }
 
-    /// Measures for `duration` how fast a player judges and plays.
-    fn speed(&self, player: &Seating, threads: usize, duration: Duration) -> Result<Speed, ArenaError> {
-        let _ = (player, threads, duration);
+    /// Measures how fast a player judges and plays.
+    fn speed(&self, player: &Seating, settings: &SpeedSettings) -> Result<Speed, ArenaError> {
+        let _ = (player, settings);
         Err(ArenaError::Unsupported { game: self.game(), what: "measurements of speed" })
     }
 }

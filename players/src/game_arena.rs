@@ -1,7 +1,6 @@
 //! The arena of any game, from its rules and its roster of players.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use ludus_games::{Chances, Game, Plays};
 use ludus_proto::v1::{GameRecord, PlayerRef, Series};
@@ -19,7 +18,7 @@ use crate::player::{Evaluator, Player, RandomPlayer};
 use crate::record;
 use crate::search::{Lookahead, ValuePlayer};
 use crate::spec::{Settings, unknown_player};
-use crate::speed::{self, Bench, Speed};
+use crate::speed::{self, Bench, Speed, SpeedSettings};
 use crate::table::{Seated, SeriesTable, describe};
 use crate::viewer::{GameFile, GameViewer, Notation, Viewer};
 use crate::weight_file::{Digest, Shape, WeightFile};
@@ -327,14 +326,14 @@ impl<G: Roster> Arena for GameArena<G> {
         Ok(self.game.leaves(&state.unwrap_or_else(|| self.game.start()), depth))
     }
 
-    fn speed(&self, player: &Seating, threads: usize, duration: Duration) -> Result<Speed, ArenaError> {
+    fn speed(&self, player: &Seating, settings: &SpeedSettings) -> Result<Speed, ArenaError> {
         let bench = || {
-            let table = self.table(&speed::series(), [player, player])?;
+            let table = self.table(&settings.series(), [player, player])?;
             let evaluator = self.evaluator(player)?.map(|evaluator| Box::new(evaluator) as _);
             Ok(Bench { game: self.game, table, evaluator })
         };
-        let benches = (0..threads.max(1)).map(|_| bench()).collect::<Result<_, ArenaError>>()?;
-        speed::measure(benches, duration)
+        let benches = (0..settings.threads.max(1)).map(|_| bench()).collect::<Result<_, ArenaError>>()?;
+        speed::measure(benches, settings.duration)
     }
 }
 

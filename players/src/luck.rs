@@ -12,6 +12,10 @@ use crate::dice;
 use crate::distinct::Distinct;
 use crate::player::{Evaluator, best_play};
 
+/// Plays of a roll that are judged when only luck is wanted, where an evaluator has a quick way to tell the good ones: they
+/// are worth the most for their cost (docs/performance.md).
+const MEASURED: usize = 3;
+
 /// Every roll of a position fanned out: its plays, their judgements and the best of them. Keeps its memory, so that
 /// one serves a whole series.
 #[derive(Debug)]
@@ -80,7 +84,9 @@ impl<G: Game> Fan<G> {
         rolls: &[(G::Roll, f32)],
         evaluator: &mut dyn Evaluator<G>,
     ) {
-        self.fill(game, state, rolls, evaluator, |evaluator, after, list| evaluator.shortlist(after, list));
+        self.fill(game, state, rolls, evaluator, |evaluator, after, list| {
+            evaluator.shortlist(after, MEASURED, list);
+        });
     }
 
     fn fill(
@@ -286,7 +292,7 @@ mod tests {
             Evaluator::<G>::judge(&mut self.0, positions, chances);
         }
 
-        fn shortlist(&mut self, after: &[G::State], list: &mut Vec<usize>) {
+        fn shortlist(&mut self, after: &[G::State], _: usize, list: &mut Vec<usize>) {
             list.clear();
             list.extend((0..after.len()).rev().step_by(2).collect::<Vec<_>>().into_iter().rev());
         }

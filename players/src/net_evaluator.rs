@@ -32,9 +32,6 @@ pub struct NetEvaluator<G: Game> {
     evaluated: u64,
 }
 
-/// Plays of a roll on a shortlist, where there are small networks to make one.
-const SHORTLIST: usize = 3;
-
 /// One class's weights, laid out to be computed.
 enum Model {
     /// With a hidden layer.
@@ -186,16 +183,16 @@ impl<G: Game> Evaluator<G> for NetEvaluator<G> {
         }
     }
 
-    fn shortlist(&mut self, after: &[G::State], list: &mut Vec<usize>) {
+    fn shortlist(&mut self, after: &[G::State], most: usize, list: &mut Vec<usize>) {
         self.guesses.clear();
-        if after.len() > SHORTLIST {
+        if after.len() > most {
             for state in after {
                 let Some(guess) = self.guess(state) else { break };
                 self.guesses.push(guess.points());
             }
         }
         if self.guesses.len() == after.len() {
-            smallest(&self.guesses, SHORTLIST, list);
+            smallest(&self.guesses, most, list);
         } else {
             // Few plays, or positions for which there is no small network.
             list.clear();

@@ -15,11 +15,12 @@ pub trait Evaluator<G: Game>: Send {
     fn judge(&mut self, positions: &[G::State], chances: &mut Vec<G::Chances>);
 
     /// Replaces the content of `list` by the places in `after`, ascending, of the positions worth judging when these are those
-    /// after all plays of a roll, and a good one for the side that moved is wanted, not the very best: luck is measured so. At
-    /// least one is; by default all are.
+    /// after all plays of a roll and the best for the side that moved is wanted: about `most` where there is a quick way to
+    /// tell, by default all.
     ///
     /// As [`Evaluator::judge`], it depends on nothing but the positions.
-    fn shortlist(&mut self, after: &[G::State], list: &mut Vec<usize>) {
+    fn shortlist(&mut self, after: &[G::State], most: usize, list: &mut Vec<usize>) {
+        let _ = most;
         list.clear();
         list.extend(0..after.len());
     }
@@ -48,8 +49,8 @@ impl<G: Game, E: Evaluator<G> + ?Sized> Evaluator<G> for Box<E> {
         (**self).judge(positions, chances);
     }
 
-    fn shortlist(&mut self, after: &[G::State], list: &mut Vec<usize>) {
-        (**self).shortlist(after, list);
+    fn shortlist(&mut self, after: &[G::State], most: usize, list: &mut Vec<usize>) {
+        (**self).shortlist(after, most, list);
     }
 
     fn knows(&self, position: &G::State) -> bool {

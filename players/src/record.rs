@@ -258,10 +258,14 @@ pub fn digest<G: Game>(series: &Series, players: &[PlayerRef], record: &GameReco
     if series.kind() == SeriesKind::Rollout {
         encoding.rollout(series, record);
     }
-    // Series without it keep the digests they had before there was one.
+    // Series without these keep the digests they had before there were any.
     if series.explore_margin > 0.0 {
         encoding.bytes(b"explore margin");
         encoding.real(series.explore_margin);
+    }
+    if series.shortlist > 0 {
+        encoding.bytes(b"shortlist");
+        encoding.number(u64::from(series.shortlist));
     }
     Sha256::digest(&encoding.0)[..16].to_vec()
 }

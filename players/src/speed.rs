@@ -11,6 +11,25 @@ use crate::arena::{ArenaError, PlayError, Table};
 use crate::player::Evaluator;
 use crate::record::Replay;
 
+/// What to measure.
+#[derive(Clone, Copy, Debug)]
+pub struct SpeedSettings {
+    /// Threads that run at once.
+    pub threads: usize,
+    /// Time to measure, half of it judging and half playing.
+    pub duration: Duration,
+    /// Plays of a roll among which a play is chosen, where the player has small networks to find them; 0: all.
+    pub shortlist: u32,
+}
+
+impl SpeedSettings {
+    /// The series of games that are played.
+    pub(crate) fn series(&self) -> Series {
+        let kind = SeriesKind::SelfPlay.into();
+        Series { kind, seed: 1, shortlist: self.shortlist, ..Series::default() }
+    }
+}
+
 /// How fast a player is, all threads together.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Speed {
@@ -31,11 +50,6 @@ pub(crate) struct Bench<G: Game> {
 
 /// Positions to judge: enough that not all of their inputs are at hand from the last time round.
 const POSITIONS: usize = 4000;
-
-/// The series of games that are played to measure.
-pub(crate) fn series() -> Series {
-    Series { kind: SeriesKind::SelfPlay.into(), seed: 1, ..Series::default() }
-}
 
 /// Runs every bench in a thread of its own, half of `duration` judging and half of it playing.
 pub(crate) fn measure<G: Game>(benches: Vec<Bench<G>>, duration: Duration) -> Result<Speed, ArenaError> {

@@ -11,6 +11,7 @@ use crate::player::Player;
 use crate::record::{digest, seat_at};
 use crate::rivals::explore;
 use crate::rollout::Rollouts;
+use crate::shortlist::Listed;
 
 /// Plies after which a game is given up: some hundred times the usual length, so that only players who avoid the end
 /// for ever meet it.
@@ -31,6 +32,8 @@ pub struct SeriesTable<G: Game> {
     fan: Fan<G>,
     /// Memory for judging the plays to explore.
     judged: Vec<G::Chances>,
+    /// Memory for plays on a shortlist.
+    listed: Listed<G>,
     /// What labels the positions of a game, in a series of rollouts.
     rollouts: Option<Rollouts<G>>,
     /// The positions of the game at hand, for the rollouts.
@@ -108,6 +111,7 @@ impl<G: Game> SeriesTable<G> {
             plays,
             fan,
             judged: Vec::new(),
+            listed: Listed::default(),
             rollouts,
             states,
         })
@@ -196,6 +200,10 @@ impl<G: Game> Table for SeriesTable<G> {
                 let player = &mut self.seated.players[player];
                 let choice = match judged {
                     Some(judged) => player.choose_judged(&state, roll, plays, judged, choices),
+                    None if series.shortlist > 0 => {
+                        let (most, ply) = (series.shortlist as usize, (&state, roll, plays));
+                        self.listed.choose(most, player.as_mut(), ply, choices)
+                    }
                     None => player.choose(&state, roll, plays, choices),
                 };
                 if let Some(trouble) = player.trouble() {
@@ -238,6 +246,9 @@ fn check_settings(series: &Series, refs: &[PlayerRef; 2]) -> Result<(), ArenaErr
     }
     if !self_play && series.explore > 0.0 {
         return refuse(format!("explore = {} in a match; only self-play explores", series.explore));
+    }
+    if !self_play && series.shortlist > 0 {
+        return refuse(format!("shortlist = {} in a match; its players look at all plays", series.shortlist));
     }
     if self_play && series.mirrored && series.explore == 0.0 {
         return refuse(

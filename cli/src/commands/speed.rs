@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use anyhow::Result;
 use ludus_players::arena::{Arena, Seating, Source};
-use ludus_players::speed::Speed;
+use ludus_players::speed::{Speed, SpeedSettings};
 use ludus_players::weight_file::{Card, Digest, WeightFile};
 use serde::Serialize;
 
@@ -32,6 +32,10 @@ pub struct Args {
     /// Threads that run at once; the figures are those of all together
     #[arg(long, value_name = "N", default_value = "1", value_parser = roles::threads)]
     threads: usize,
+    /// Choose plays among so many of each roll, where the player has small networks to find them, as self_play.shortlist;
+    /// 0: among all
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    shortlist: u32,
     /// Time to measure
     #[arg(long, value_name = "TIME", default_value = "4s", value_parser = humantime::parse_duration)]
     time: Duration,
@@ -63,7 +67,8 @@ pub fn run(args: Args) -> Result<()> {
         }
         None => fresh_network(&*arena)?,
     };
-    let speed = arena.speed(&player, args.threads, args.time)?;
+    let Args { threads, time: duration, shortlist, .. } = args;
+    let speed = arena.speed(&player, &SpeedSettings { threads, duration, shortlist })?;
     let report = Report { speed, cpu: processor() };
 
     let mut out = stdout().lock();

@@ -8,8 +8,9 @@ use super::{Ludus1, Tesauro198};
 use crate::input_set::{InputSet, Inputs};
 
 /// [`Ludus1`], with a second, small network for each class that reads [`Tesauro198`] and says which plays of a roll are
-/// worth the judgement of the first, as GNU Backgammon's pruning networks do: luck is measured with a few plays of each
-/// roll instead of all. Plays themselves are chosen as with `ludus-1`. The small networks learn from the same games, not from labels.
+/// worth the judgement of the first, as GNU Backgammon's pruning networks do: luck is measured with a few plays of each roll
+/// instead of all, and self-play can choose among a few (`self_play.shortlist`). The small networks learn from the same
+/// games, not from labels.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Ludus2;
 
@@ -68,6 +69,8 @@ impl InputSet<Backgammon> for Ludus2 {
 mod tests {
     use ludus_games::{Backgammon, Chances, Game, Plays};
     use ludus_proto::v1::{LuckMode, Series};
+    use rand::SeedableRng;
+    use rand_chacha::ChaCha8Rng;
 
     use super::*;
     use crate::arena::Table;
@@ -76,6 +79,7 @@ mod tests {
     use crate::net_evaluator::NetEvaluator;
     use crate::player::Evaluator;
     use crate::search::ValuePlayer;
+    use crate::shortlist::Listed;
     use crate::table::{Seated, SeriesTable};
     use crate::toys::{named, self_play};
     use crate::weight_file::{Card, WeightFile};
@@ -132,11 +136,12 @@ mod tests {
                 if plays.after.iter().any(|after| Ludus2.known(after).is_some()) {
                     continue;
                 }
-                both.shortlist(&plays.after, &mut list);
+                let most = 3 + usize::from(shorter % 2 == 0);
+                both.shortlist(&plays.after, most, &mut list);
                 let mut order: Vec<usize> = (0..plays.len()).collect();
                 let points: Vec<f32> = judged(&mut small, &plays.after).iter().map(Chances::points).collect();
                 order.sort_by(|&a, &b| points[a].total_cmp(&points[b]));
-                order.truncate(3);
+                order.truncate(most);
                 order.sort_unstable();
                 assert_eq!(list, order, "{state:?} {roll:?}");
                 shorter += usize::from(list.len() < plays.len());
@@ -146,18 +151,49 @@ mod tests {
     }
 
     #[test]
+    fn in_a_series_with_a_shortlist_the_best_play_on_it_is_made() {
+        let weights = weights(&Ludus2, 9);
+        let mut evaluator = evaluator(&weights);
+        let mut player = ValuePlayer::new(Backgammon, Box::new(evaluator.clone()), 0);
+        let mut rng = ChaCha8Rng::seed_from_u64(1);
+        let (mut plays, mut list, mut listed) = (Plays::new(), Vec::new(), Listed::default());
+        let (mut long, mut other) = (0, 0);
+        for state in positions().into_iter().filter(|state| state.payoff().is_none()).step_by(11) {
+            for (roll, _) in Backgammon.rolls(&state, 1) {
+                Backgammon.plays(&state, *roll, &mut plays);
+                let points: Vec<f32> =
+                    judged(&mut evaluator, &plays.after).iter().map(Chances::points).collect();
+                evaluator.shortlist(&plays.after, 6, &mut list);
+                let best = |among: &[usize]| {
+                    among.iter().copied().min_by(|&a, &b| points[a].total_cmp(&points[b])).expect("a play")
+                };
+                let made = listed.choose(6, &mut player, (&state, *roll, &plays), &mut rng);
+                assert_eq!(made, best(&list), "{state:?} {roll:?}");
+                let all: Vec<usize> = (0..plays.len()).collect();
+                long += usize::from(plays.len() > 6);
+                other += usize::from(made != best(&all));
+            }
+        }
+        // Random networks agree on nothing, so the best of all is often not on the list.
+        assert!(long > 1000 && other > long / 4, "{long} {other}");
+    }
+
+    #[test]
     fn the_same_plays_are_made_whether_luck_is_measured_or_not() {
         let weights = weights(&Ludus2, 7);
-        let play = |luck| {
+        let play = |luck, shortlist| {
             let player = ValuePlayer::new(Backgammon, Box::new(evaluator(&weights)), 0);
-            let series = Series { explore_margin: 0.3, ..self_play(4, luck, 0.2) };
+            let series = Series { explore_margin: 0.3, shortlist, ..self_play(4, luck, 0.2) };
             let names = [named("one"), named("one")];
             let mut table =
                 SeriesTable::new(Backgammon, &series, names, Seated::alone(Box::new(player))).unwrap();
             let record = table.play(2).unwrap();
             (record.rolls, record.plays, record.explored, record.payoff)
         };
-        assert_eq!(play(LuckMode::LuckNone), play(LuckMode::LuckPositions));
-        assert_eq!(play(LuckMode::LuckNone), play(LuckMode::LuckTotal));
+        for shortlist in [0, 4] {
+            assert_eq!(play(LuckMode::LuckNone, shortlist), play(LuckMode::LuckPositions, shortlist));
+        }
+        assert_ne!(play(LuckMode::LuckNone, 0), play(LuckMode::LuckNone, 4));
+        assert_eq!(play(LuckMode::LuckNone, 0), play(LuckMode::LuckTotal, 0));
     }
 }

@@ -1,3 +1,5 @@
+use std::time::Duration;
+
 use ludus_games::Backgammon;
 use ludus_proto::v1::{LuckMode, Rollout, SeriesKind};
 
@@ -208,10 +210,17 @@ fn a_benchmark_takes_the_class_of_a_position_from_the_line_or_from_the_position(
 #[test]
 fn speed_is_measured_for_players_with_and_without_judgement() {
     let brief = Duration::from_millis(40);
-    let speed = arena().speed(&network(1, 0), 2, brief).unwrap();
+    let speed =
+        arena().speed(&network(1, 0), &SpeedSettings { threads: 2, duration: brief, shortlist: 4 }).unwrap();
     assert!(speed.evaluations_per_second.is_some_and(|rate| rate > 100.0) && speed.games_per_second > 0.0);
     assert_eq!(speed.threads, 2);
-    assert_eq!(arena().speed(&baseline("pubeval"), 1, brief).unwrap().evaluations_per_second, None);
+    assert_eq!(
+        arena()
+            .speed(&baseline("pubeval"), &SpeedSettings { threads: 1, duration: brief, shortlist: 0 })
+            .unwrap()
+            .evaluations_per_second,
+        None
+    );
 }
 
 #[test]

@@ -137,6 +137,7 @@ fn the_digest_covers_every_field_the_series_and_the_players() {
         |series: &mut Series| series.luck = 0,
         |series: &mut Series| series.explore = 0.31,
         |series: &mut Series| series.explore_margin = 0.1,
+        |series: &mut Series| series.shortlist = 4,
         |series: &mut Series| series.luck_bound = 2.0,
     ] {
         let mut series = series;
