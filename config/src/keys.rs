@@ -154,6 +154,9 @@ section! {
         pub delta: f64 = 0.005,
         /// Pairs after which a version that is not proved better is rejected, and the newest one is next.
         pub limit_pairs: u64 = 60_000,
+        /// A version without a verdict is given up when the newest has learnt from so many times as many games, for it is the
+        /// better candidate then; 0: never.
+        pub overtaken: f64 = 1.5,
         /// Whether pair results are luck-adjusted (about 21 times the evaluations of a plain game).
         pub luck: bool = false,
         /// Bound of the luck of one game, in points.

@@ -72,6 +72,7 @@ impl RunConfig {
         above_zero("gate.beta", gate.beta, 0.5)?;
         above_zero("gate.delta", gate.delta, 1.0)?;
         within("gate.limit_pairs", gate.limit_pairs, 1..=10_000_000)?;
+        within("gate.overtaken", gate.overtaken, 0.0..=1000.0)?;
         above_zero("gate.luck_bound", gate.luck_bound, 100.0)?;
         within("gate.share", gate.share, 0.0..=0.9)?;
         within("gate.benchmark_tolerance", gate.benchmark_tolerance, 0.0..=1000.0)?;

@@ -3,7 +3,7 @@
 use ludus_config::RunConfig;
 use rusqlite::Result;
 
-use crate::book::{Book, GateMatch, Run, RunId, Series, VersionState};
+use crate::book::{Book, GateMatch, Run, RunId, Series, Version, VersionState};
 use crate::gate::{Gate, GateRule, Prefix, Verdict};
 use crate::leases::{Millis, SeriesBook};
 use crate::store::write::{EndReason, Writer};
@@ -32,7 +32,7 @@ pub(crate) fn start(
 ) -> Result<()> {
     let Some(run) = book.runs.get_mut(&run) else { return Ok(()) };
     let due = run.active && run.gate.is_none() && run.config.gate.share > 0.0;
-    let trained = |version: &&mut crate::book::Version| version.progress.games > 0;
+    let trained = |version: &&mut Version| version.progress.games > 0;
     let Some(candidate) = run.versions.last_mut().filter(|_| due).filter(trained) else { return Ok(()) };
     if candidate.state != VersionState::Published {
         return Ok(());
@@ -90,6 +90,25 @@ pub(crate) fn benchmarked(
         return Ok(());
     }
     close(run, writer, EndReason::Verdict, VersionState::Rejected, now, Some(("rejected", found)))
+}
+
+/// Pairs that a candidate gets before it can be overtaken, so that versions in quick succession do not all go without a
+/// verdict.
+const FAIR_TRIAL: u64 = 2000;
+
+/// Gives up the candidate for the newest version, when that has learnt from far more games. Stopping early promotes nobody,
+/// so it takes nothing from what the gate promises.
+pub(crate) fn overtake(run: &mut Run, writer: &Writer<'_>, now: Millis) -> Result<()> {
+    let (Some(gate), Some(newest)) = (&run.gate, run.versions.last()) else { return Ok(()) };
+    let times = run.config.gate.overtaken;
+    let games = |version: &Version| version.progress.games as f64;
+    let candidate = run.versions.iter().find(|version| version.number == gate.candidate);
+    let far_ahead = candidate.is_some_and(|candidate| games(newest) >= times * games(candidate));
+    if times == 0.0 || gate.fold.pairs() < FAIR_TRIAL || newest.number == gate.candidate || !far_ahead {
+        return Ok(());
+    }
+    let reason = format!("v{} has learnt from {times} times as many games or more", newest.number);
+    close(run, writer, EndReason::Verdict, VersionState::Published, now, Some(("overtaken", &reason)))
 }
 
 /// Breaks the gate off because its run was stopped. The candidate is what it was before.

@@ -95,6 +95,7 @@ impl Shared {
             writer.new_version(id, &version)?;
             if let Some(run) = book.runs.get_mut(&id) {
                 run.versions.push(version);
+                gatekeeper::overtake(run, writer, now)?;
             }
             gatekeeper::start(book, writer, id, max_points, now)
         })?;

@@ -15,7 +15,7 @@ pub struct VerdictCheck {
     pub candidate: u64,
     /// The champion it had to beat; 0 for the baseline `random`.
     pub opponent: u64,
-    /// What was stored: `promoted`, `rejected`, `stopped`, or `running` while there is no verdict.
+    /// What was stored: `promoted`, `rejected`, `stopped`, `overtaken`, or `running` while there is no verdict.
     pub stored: String,
     /// What the log says; `None` when the gate cannot read it, or it is gone.
     pub recomputed: Option<GateReport>,
@@ -51,6 +51,9 @@ pub(crate) fn check(log: &GateLog) -> VerdictCheck {
         (Ok(report), None) => Finding::Disagrees(decides(report.verdict)),
         (_, Some(stored)) if stored.verdict == "stopped" => {
             Finding::NothingToCompare("stopped before a verdict".into())
+        }
+        (Ok(report), Some(stored)) if stored.verdict == "overtaken" && report.verdict == Verdict::Running => {
+            Finding::NothingToCompare("given up for a newer version".into())
         }
         (_, Some(stored)) if failed_benchmark(log, stored) => {
             Finding::NothingToCompare("decided by the benchmark".into())

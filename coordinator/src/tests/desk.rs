@@ -28,6 +28,7 @@ hidden = 3
 [gate]
 share = 0.5
 delta = 0.1
+overtaken = 0.0
 limit_pairs = 40
 [leases]
 ttl_seconds = 60

@@ -1,12 +1,13 @@
 //! Gates: who is tested, on what, and what comes of it.
 
-use ludus_proto::v1::SeriesKind;
 use ludus_proto::v1::player_ref::Who;
+use ludus_proto::v1::{Lease, SeriesKind};
 
 use super::coin;
 use super::desk::{CONFIG, Desk, games_of, kind_of, series_of};
 use crate::gate::{Gate, GateRule, PairOutcome};
 use crate::http::View;
+use crate::{Finding, Records};
 
 /// Plays the gate in progress with these results until it is decided; what self-play comes is given back.
 fn decide(desk: &Desk, payoff: i32) {
@@ -63,6 +64,40 @@ fn after_a_verdict_the_newest_version_is_next_and_the_ones_between_stay_publishe
     decide(&desk, 1);
     let states: Vec<_> = (1..=4).map(|version| desk.version(version).state).collect();
     assert_eq!(states, ["published", "promoted", "published", "gating"]);
+}
+
+#[test]
+fn a_candidate_without_a_verdict_gives_way_to_a_version_with_far_more_games() {
+    let rule = "delta = 0.0001\novertaken = 1.5\nlimit_pairs = 100000";
+    let config = CONFIG.replace("delta = 0.1\novertaken = 0.0\nlimit_pairs = 40", rule);
+    let config = config.replace("max_games = 8", "max_games = 1000");
+    // Even, so that nothing is decided.
+    let even = |lease: &Lease| games_of(lease, |number| if number % 4 < 2 { 1 } else { -1 });
+    let desk = Desk::new(&config);
+    desk.publish(1000, 0);
+    while desk.open().run("").expect("the run").gate.expect("a gate").pairs < 2000 {
+        let lease = desk.lease_of(SeriesKind::Gate);
+        desk.submit(&lease, even(&lease));
+    }
+    desk.publish(1499, 0);
+    assert_eq!(desk.version(2).state, "gating", "that one has hardly learnt more");
+    let late = desk.lease_of(SeriesKind::Gate);
+    desk.publish(1500, 0);
+    assert_eq!(desk.version(2).state, "published");
+    assert_eq!(desk.version(2).gate.expect("it had one").verdict, "overtaken");
+    assert_eq!(desk.open().run("").expect("the run").gate.expect("the next").candidate, 4);
+    // What was out comes late, and the accounts balance.
+    desk.submit(&late, even(&late));
+    let checks = Records::open(&desk.folder()).expect("opens").verify_gates("").expect("read");
+    assert_eq!(checks[0].finding, Finding::NothingToCompare("given up for a newer version".into()));
+    assert!(desk.numbers().balances());
+
+    let desk = Desk::new(&config);
+    desk.publish(1000, 0);
+    let lease = desk.lease_of(SeriesKind::Gate);
+    desk.submit(&lease, even(&lease));
+    desk.publish(9000, 0);
+    assert_eq!(desk.version(2).state, "gating", "it had no fair trial yet");
 }
 
 #[test]
