@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow};
-use ludus_coordinator::{Coordinator, CoordinatorError, Records, Role};
+use ludus_coordinator::{Coordinator, CoordinatorError, CoordinatorOptions, Records, Retention, Role};
 use ludus_players::weight_file::Digest;
 use ludus_proto::Access;
 use ludus_proto::v1::{RunStatus, TokenInfo, VersionInfo, VersionLineage};
@@ -68,7 +68,10 @@ impl RunPlace {
             return Ok(Rule::Served(CoordinatorClient::new(url, self.access.read()?)?));
         }
         let dir = self.folder()?;
-        let options = roles::options(&dir, &StreamHome::Local { folder: dir.clone() });
+        let options = CoordinatorOptions {
+            keep: Retention::ALL,
+            ..roles::options(&dir, &StreamHome::Local { folder: dir.clone() })
+        };
         match Coordinator::open(options) {
             Ok(coordinator) => Ok(Rule::Kept(coordinator)),
             Err(CoordinatorError::InUse { .. }) => {

@@ -24,6 +24,11 @@ pub struct Retention {
     pub gates: usize,
 }
 
+impl Retention {
+    /// All there is: for whoever opens a folder to do one thing, and does not know what its coordinator is told to keep.
+    pub const ALL: Retention = Retention { versions: usize::MAX, gates: usize::MAX };
+}
+
 impl Default for Retention {
     /// Some hundred megabytes of each.
     fn default() -> Self {

@@ -75,6 +75,8 @@ impl Folder {
         connection.pragma_update(None, "journal_mode", "WAL").map_err(sqlite)?;
         connection.pragma_update(None, "synchronous", "FULL").map_err(sqlite)?;
         connection.pragma_update(None, "foreign_keys", true).map_err(sqlite)?;
+        // The folder may be the only place that can be written, as in a container; SQLite would look for another.
+        connection.pragma_update(None, "temp_store", "MEMORY").map_err(sqlite)?;
         schema::migrate(&mut connection).map_err(sqlite)?;
         Ok(connection)
     }

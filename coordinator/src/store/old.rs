@@ -2,6 +2,7 @@
 
 use rusqlite::{Connection, Result, params};
 
+use super::row_number;
 use super::write::Writer;
 
 /// Games deleted in one step, so that nobody waits long for the database.
@@ -21,7 +22,7 @@ pub(crate) fn expendable_gates(connection: &Connection, keep: usize) -> Result<V
           AND (games_gone = 0 OR EXISTS (SELECT 1 FROM gate_games WHERE gate_games.series = decided.series))
           AND NOT EXISTS (SELECT 1 FROM blocks WHERE blocks.series = decided.series)
         ORDER BY series";
-    connection.prepare_cached(sql)?.query_map([keep], |row| row.get(0))?.collect()
+    connection.prepare_cached(sql)?.query_map([row_number(keep as u64)], |row| row.get(0))?.collect()
 }
 
 impl Writer<'_> {
@@ -37,9 +38,9 @@ impl Writer<'_> {
     /// Makes one row of all that say the same about whose games a run has taken: those of a token before the version
     /// `latest` came, but for leases that are still out or have a game that waits for its audit. Lineage asks for no more.
     pub(crate) fn merge_origins(&self, run: i64, latest: u64) -> Result<()> {
-        let open = "SELECT min(lease) FROM (SELECT lease FROM blocks UNION ALL SELECT lease FROM audits)";
-        let old =
-            format!("run = {run} AND latest < {latest} AND lease < coalesce(({open}), 9223372036854775807)");
+        // Not all that came after an open one: a run that was stopped leaves leases open for ever.
+        let open = "SELECT lease FROM blocks UNION SELECT lease FROM audits";
+        let old = format!("run = {run} AND latest < {latest} AND lease NOT IN ({open})");
         // Where there are several, the row of the first lease stays, and has no place in its series any more.
         self.connection().execute_batch(&format!(
             "CREATE TEMP TABLE merged AS

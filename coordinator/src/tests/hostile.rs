@@ -171,7 +171,6 @@ fn trick() -> impl Strategy<Value = Trick> {
     ]
 }
 
-/// The coordinator's answer to a trick; only that there is one matters.
 /// What came of a request, if anything: a refusal is an answer, that the database could not do it is none.
 fn taken<T>(answer: Result<T, CoordinatorError>) -> Option<T> {
     if let Err(error @ (CoordinatorError::Database { .. } | CoordinatorError::Damaged { .. })) = &answer {
@@ -180,6 +179,7 @@ fn taken<T>(answer: Result<T, CoordinatorError>) -> Option<T> {
     answer.ok()
 }
 
+/// The coordinator's answer to a trick; only that there is one matters.
 fn play(desk: &Desk, caller: Caller, lease: &Lease, trick: Trick) {
     let coordinator: &Coordinator = desk.open();
     let shared = &coordinator.shared;

@@ -1,7 +1,7 @@
 //! What is kept of old versions.
 
 use ludus_players::weight_file::Digest;
-use ludus_proto::v1::{SeriesKind, SubmitRequest};
+use ludus_proto::v1::{Lease, SeriesKind, SubmitRequest};
 
 use super::desk::{CONFIG, Desk, games_of, options};
 use crate::tokens::Caller;
@@ -87,6 +87,8 @@ fn the_games_of_old_gates_go_unless_they_promoted_and_their_verdicts_stay() {
     }
     assert_eq!(games_kept(&desk), [2, 3, 4, 5]);
     let before = desk.open().shared.gate_trace("", 3).expect("a trace");
+    reopen_with(&mut desk, Retention::ALL);
+    assert_eq!(games_kept(&desk), [2, 3, 4, 5]);
     let keep = Retention { gates: 1, ..Retention::default() };
     reopen_with(&mut desk, keep);
     assert_eq!(games_kept(&desk), [2, 5]);
@@ -105,21 +107,23 @@ fn the_games_of_old_gates_go_unless_they_promoted_and_their_verdicts_stay() {
 
 #[test]
 fn whose_games_were_taken_is_one_row_for_a_token_and_a_version_once_nothing_is_open() {
-    let mut desk = Desk::new(&CONFIG.replace("share = 0.5", "share = 0.0"));
+    // No gates, and no audits: games that wait for one keep their row, and which do is drawn.
+    let config = CONFIG.replace("share = 0.5", "share = 0.0") + "[audit]\nshare = 0.0\n";
+    let mut desk = Desk::new(&config);
     desk.open().create_token("peer", Role::Worker).expect("made");
     let caller = Caller::Holder(1);
-    let play = |desk: &Desk| {
-        let lease = desk.lease_as(caller);
+    let hand_in = |desk: &Desk, lease: &Lease, most: usize| {
         let games = SubmitRequest {
             lease_id: lease.id,
             token: lease.token,
             worker: "w".into(),
-            games: games_of(&lease, |_| 1),
+            games: games_of(lease, |_| 1).into_iter().take(most).collect(),
             unplayable: Vec::new(),
         };
         let reply = desk.open().shared.submit(caller, &games, desk.now).expect("an answer");
         u64::from(reply.accepted)
     };
+    let play = |desk: &Desk| hand_in(desk, &desk.lease_as(caller), usize::MAX);
     let rows = |desk: &Desk| desk.count("SELECT count(*) FROM origins");
     let learnt = |desk: &Desk| {
         let lineage = desk.open().lineage("").expect("a lineage");
@@ -130,14 +134,16 @@ fn whose_games_were_taken_is_one_row_for_a_token_and_a_version_once_nothing_is_o
         games += play(&desk);
     }
     let open = desk.lease_as(caller);
+    games += hand_in(&desk, &open, 1);
     games += play(&desk);
-    assert_eq!(rows(&desk), 6);
+    assert_eq!(rows(&desk), 7);
     desk.publish(100, 0);
-    // The lease that came after the one that is out stays alone.
+    // The one that is out stays alone, for its other games; what came after it does not.
     assert_eq!((rows(&desk), learnt(&desk)), (2, games));
     let given_back = ludus_proto::v1::ReleaseRequest { lease_id: open.id, token: open.token };
     desk.open().shared.release(caller, &given_back).expect("given back");
-    games += play(&desk);
+    // Its other games, then new ones.
+    games += play(&desk) + play(&desk);
     desk.publish(200, 0);
     assert_eq!(learnt(&desk), games);
     let keep = Retention::default();
