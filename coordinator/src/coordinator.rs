@@ -90,12 +90,13 @@ impl Coordinator {
         shared.check_games()?;
         shared.start_gates()?;
         shared.weights.sweep()?;
-        match shared.prune() {
+        match shared.prune().and_then(|()| shared.weights.hand_on()) {
             // It may answer later, and until then there is work to do. One that refuses will go on refusing.
             Err(error @ CoordinatorError::Depot { refused: false, .. }) => {
-                tracing::warn!("old weights are not deleted: {error}");
+                tracing::warn!("old weights are neither deleted nor handed on: {error}");
             }
-            pruned => pruned?,
+            Ok(handed_on) if handed_on > 0 => tracing::info!(handed_on, "weights are in the store now"),
+            done => drop(done?),
         }
         Ok(Coordinator { shared: Arc::new(shared) })
     }

@@ -106,10 +106,14 @@ impl Depot {
         }
     }
 
+    /// Every name. Whoever asks tells of a failure.
+    pub(super) fn names(&self) -> Result<Vec<String>, CoordinatorError> {
+        self.noted(self.keeper.names(), false)
+    }
+
     /// Deletes the names that are `doomed` and gives their number.
     pub(super) fn delete(&self, doomed: impl Fn(&str) -> bool) -> Result<usize, CoordinatorError> {
-        // Whoever deletes tells what came of it.
-        let mut names = self.noted(self.keeper.names(), false)?;
+        let mut names = self.names()?;
         names.retain(|name| doomed(name));
         for name in &names {
             self.noted(self.keeper.delete(name), false)?;
