@@ -22,6 +22,8 @@ static AROUND: Mutex<Option<MultiProgress>> = Mutex::new(None);
 static JSON: AtomicBool = AtomicBool::new(false);
 /// Under what name the program's own words to whoever started it are logged, where lines are JSON.
 const NEWS: &str = "ludus::news";
+/// The same for panics.
+const PANIC: &str = "ludus::panic";
 
 /// Arguments of the commands that stay running.
 #[derive(Clone, Copy, Debug, clap::Args)]
@@ -63,7 +65,7 @@ pub fn begin(cli: &Cli) -> Traces {
     let json = staying.is_some_and(|(_, args)| args.format == Format::Json);
     JSON.store(json, Relaxed);
     if json {
-        std::panic::set_hook(Box::new(|panic| tracing::error!(target: "ludus::panic", "{panic}")));
+        std::panic::set_hook(Box::new(|panic| tracing::error!(target: PANIC, "{panic}")));
     }
     let level = match cli.verbose.saturating_add(u8::from(cli.command.stays_running())) {
         0 => "warn",
@@ -72,8 +74,11 @@ pub fn begin(cli: &Cli) -> Traces {
         _ => "trace",
     };
     let mut filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| ours(level));
-    if let Ok(news) = format!("{NEWS}=info").parse() {
-        filter = filter.add_directive(news);
+    // Whatever `RUST_LOG` leaves out: without JSON these are no log lines and always shown.
+    for always in [format!("{NEWS}=info"), format!("{PANIC}=error")] {
+        if let Ok(always) = always.parse() {
+            filter = filter.add_directive(always);
+        }
     }
     let lines = fmt::layer()
         .with_writer(|| Above)

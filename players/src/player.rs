@@ -15,8 +15,8 @@ pub trait Evaluator<G: Game>: Send {
     fn judge(&mut self, positions: &[G::State], chances: &mut Vec<G::Chances>);
 
     /// Replaces the content of `list` by the places in `after`, ascending, of the positions worth judging when these are those
-    /// after all plays of a roll and the best for the side that moved is wanted: about `most` where there is a quick way to
-    /// tell, by default all.
+    /// after all plays of a roll and the best for the side that moved is wanted: about `most`, which is at least one, where
+    /// there is a quick way to tell, by default all. Never none.
     ///
     /// As [`Evaluator::judge`], it depends on nothing but the positions.
     fn shortlist(&mut self, after: &[G::State], most: usize, list: &mut Vec<usize>) {
