@@ -1,5 +1,7 @@
 //! The configuration of a run: from a file, variables of the environment and flags.
 
+use std::fs::File;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
@@ -7,6 +9,9 @@ use ludus_config::{ConfigError, ConfigFile, Effective, RunConfig, Setting, VARIA
 use ludus_players::arena::Registry;
 
 use crate::exit::BadConfiguration;
+
+/// Far more than all keys with long comments.
+const MOST_BYTES: u64 = 1 << 20;
 
 /// How a command is told the configuration of a run. A flag goes before a variable, that before the file, that before the
 /// default of the game, and that before the default of all games.
@@ -37,15 +42,26 @@ impl ConfigArgs {
         let settings = self.settings()?;
         let registry = Registry::standard();
         let of_game = |game: &str| registry.training(game);
-        let Some(path) = &self.config else {
-            return Effective::read(None, &[beneath, &settings, flags].concat(), of_game)
-                .map_err(|error| bad("the defaults", &error));
+        let read = match &self.config {
+            None => Effective::read(None, &[beneath, &settings, flags].concat(), of_game)
+                .map_err(|error| bad("the defaults", &error))?,
+            Some(path) => {
+                let text = text_of(path)
+                    .with_context(|| format!("cannot read the configuration {}", path.display()))?;
+                let name = path.display().to_string();
+                let file = ConfigFile { name: &name, text: &text };
+                Effective::read(Some(file), &[&settings, flags].concat(), of_game)
+                    .map_err(|error| bad(&name, &error))?
+            }
         };
-        let text = std::fs::read_to_string(path)
-            .with_context(|| format!("cannot read the configuration {}", path.display()))?;
-        let name = path.display().to_string();
-        let file = ConfigFile { name: &name, text: &text };
-        Effective::read(Some(file), &[&settings, flags].concat(), of_game).map_err(|error| bad(&name, &error))
+        let game = &read.config.game;
+        if registry.find(game).is_none() {
+            let known = registry.games().join(", ");
+            return Err(
+                BadConfiguration(format!("there is no game {game:?}; this ludus plays {known}")).into()
+            );
+        }
+        Ok(read)
     }
 
     /// What a run with the configuration `its` would have: the file's, or `its` itself, with variables and flags over it.
@@ -92,6 +108,16 @@ impl ConfigArgs {
     pub fn of_setting(key: &str, text: &str) -> Self {
         ConfigArgs { config: None, set: vec![(key.to_owned(), text.to_owned())] }
     }
+}
+
+/// What is in a file. A device without an end is none.
+fn text_of(path: &Path) -> std::io::Result<String> {
+    let mut text = String::new();
+    let most = File::open(path)?.take(MOST_BYTES + 1).read_to_string(&mut text)?;
+    if most as u64 > MOST_BYTES {
+        return Err(std::io::Error::other("it is longer than a configuration can be"));
+    }
+    Ok(text)
 }
 
 fn key_and_value(text: &str) -> Result<(String, String), String> {

@@ -44,7 +44,8 @@ pub async fn coordinator(options: CoordinatorOptions) -> Result<Coordinator> {
     let (dir, stream) = (options.dir.clone(), options.stream.clone());
     stream.check().await?;
     let in_file = dir.join("stream.sqlite").is_file();
-    let coordinator = Coordinator::open(options)?;
+    // It reads the database, and may wait for a store: not where tasks run.
+    let coordinator = tokio::task::spawn_blocking(move || Coordinator::open(options)).await??;
     let has_games = coordinator.runs()?.iter().any(|run| run.accepted > 0);
     match stream {
         StreamHome::Redis { .. } if in_file => {

@@ -33,7 +33,8 @@ impl RunConfig {
         let play = &self.self_play;
         within("self_play.explore", play.explore, 0.0..=1.0)?;
         within("self_play.explore_margin", play.explore_margin, 0.0..=100.0)?;
-        within("self_play.shortlist", play.shortlist, 0..=100)?;
+        // Luck is measured with three, among which the play is then chosen anyway.
+        zero_or_within("self_play.shortlist", play.shortlist, 3..=100)?;
         within("self_play.plies", play.plies, 0..=3)?;
         mirrored_explores("self_play.explore", play.variance, play.explore)?;
         within("self_play.rollout_share", play.rollout_share, 0.0..=1.0)?;
@@ -72,7 +73,7 @@ impl RunConfig {
         above_zero("gate.beta", gate.beta, 0.5)?;
         above_zero("gate.delta", gate.delta, 1.0)?;
         within("gate.limit_pairs", gate.limit_pairs, 1..=10_000_000)?;
-        within("gate.overtaken", gate.overtaken, 0.0..=1000.0)?;
+        zero_or_within("gate.overtaken", gate.overtaken, 1.0..=1000.0)?;
         above_zero("gate.luck_bound", gate.luck_bound, 100.0)?;
         within("gate.share", gate.share, 0.0..=0.9)?;
         within("gate.benchmark_tolerance", gate.benchmark_tolerance, 0.0..=1000.0)?;
@@ -144,6 +145,17 @@ fn falls(key: &'static str, start: f64, end: f64) -> Result<(), Fault> {
     Ok(())
 }
 
+fn zero_or_within<T: PartialOrd + Display + Default>(
+    key: &'static str,
+    value: T,
+    range: RangeInclusive<T>,
+) -> Result<(), Fault> {
+    if value == T::default() {
+        return Ok(());
+    }
+    within(key, value, range)
+}
+
 fn within<T: PartialOrd + Display>(
     key: &'static str,
     value: T,
@@ -169,6 +181,22 @@ mod tests {
     #[test]
     fn the_defaults_make_sense() {
         RunConfig::default().check_ranges().expect("defaults lie in their ranges");
+    }
+
+    #[test]
+    fn some_keys_are_zero_or_not_too_small() {
+        let fault = |text: &str| RunConfig::parse(text).expect_err("refused").to_string();
+        for (good, bad) in [("overtaken = 0.0", "overtaken = 0.5"), ("overtaken = 1.0", "overtaken = -1.0")] {
+            RunConfig::parse(&format!("[gate]\n{good}")).expect("good");
+            assert!(fault(&format!("[gate]\n{bad}")).contains("gate.overtaken"), "{bad}");
+        }
+        for (good, bad) in [(0, 1), (3, 2), (100, 101)] {
+            RunConfig::parse(&format!("[self_play]\nshortlist = {good}")).expect("good");
+            assert!(
+                fault(&format!("[self_play]\nshortlist = {bad}")).contains("self_play.shortlist"),
+                "{bad}"
+            );
+        }
     }
 
     #[test]

@@ -56,7 +56,7 @@ impl Shared {
             let granted = state.step(|book, writer| grant(book, writer, offer.work, portion, issue))?;
             if let Some(lease) = granted {
                 let games = f64::from(lease.count) - lease.done.len() as f64;
-                state.turns.served(offer, portion.seconds * games / f64::from(portion.games));
+                state.turns.served(offer, portion.seconds(games, &leases));
                 return Ok(Answer::Lease(lease));
             }
         }

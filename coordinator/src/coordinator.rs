@@ -56,6 +56,8 @@ pub(crate) struct Shared {
     pub outbox_bell: Notify,
     /// Rung when a gate may have begun.
     pub gate_bell: Notify,
+    /// Rung when something may have become old.
+    pub prune_bell: Notify,
     /// Rung when a game waits for its audit.
     pub audit_bell: Notify,
     /// Opens every door; see [`Coordinator::house_token`].
@@ -80,6 +82,7 @@ impl Coordinator {
             outbox_bell: Notify::new(),
             gate_bell: Notify::new(),
             audit_bell: Notify::new(),
+            prune_bell: Notify::new(),
             house: tokens::new_secret(),
             refused_requests: Mutex::default(),
             stream_trouble: Mutex::new(None),
@@ -307,6 +310,13 @@ fn check_settings(config: &RunConfig, arena: &dyn Arena) -> Result<(), Coordinat
     let network = &config.network;
     let settings = |error: &dyn std::fmt::Display| CoordinatorError::Settings(error.to_string());
     arena.shapes(&network.inputs, network.hidden).map_err(|error| settings(&error))?;
+    if config.self_play.shortlist > 0 && !arena.prunes(&network.inputs) {
+        let inputs = &network.inputs;
+        return Err(CoordinatorError::Settings(format!(
+            "self_play.shortlist = {}: {inputs} has no small networks to make a shortlist with; set it to 0, or              network.inputs to inputs that have them (ludus-2, for backgammon)",
+            config.self_play.shortlist
+        )));
+    }
     gatekeeper::rule(config, arena.max_points()).validated().map_err(|error| settings(&error))?;
     Ok(())
 }

@@ -7,7 +7,7 @@ use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, Method, StatusCode, header};
 use axum::middleware::Next;
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use tonic::{Code, Status};
@@ -64,10 +64,12 @@ pub(crate) async fn door(State(shared): State<Arc<Shared>>, mut request: Request
     let Ok(answer) = answering.await else {
         shared.refused_request("slow");
         let text = format!("the request took longer than {} seconds", LONGEST.as_secs());
-        return match grpc {
+        let answer = match grpc {
             true => Status::deadline_exceeded(text).into_http::<Body>(),
-            false => (StatusCode::REQUEST_TIMEOUT, text).into_response(),
+            false => crate::http::refusal(StatusCode::REQUEST_TIMEOUT, &text),
         };
+        note_outcome(&span, &answer);
+        return answer;
     };
     note_outcome(&span, &answer);
     if let Some(reason) = nonsense(&answer) {

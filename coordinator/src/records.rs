@@ -6,7 +6,7 @@ use ludus_players::weight_file::Digest;
 use ludus_proto::v1::{RunStatus, VersionInfo, VersionLineage};
 
 use crate::CoordinatorError;
-use crate::book::Book;
+use crate::book::{Book, Run};
 use crate::store::{Folder, database_failed, gate_logs, load};
 use crate::verdict_check::{self, VerdictCheck};
 use crate::{lineage, status};
@@ -26,6 +26,14 @@ impl Records {
         Ok(Records { book, folder })
     }
 
+    fn find(&self, name: &str) -> Result<&Run, CoordinatorError> {
+        if self.book.runs.is_empty() {
+            // Which folder was looked into is the first thing to know then.
+            return Err(CoordinatorError::NothingHere { dir: self.folder.path().to_owned() });
+        }
+        status::find(&self.book, name)
+    }
+
     /// Every run, oldest first.
     pub fn runs(&self) -> Vec<RunStatus> {
         self.book.runs.values().map(|run| status::run(run, 0)).collect()
@@ -33,18 +41,18 @@ impl Records {
 
     /// The run of this name; with an empty name the newest.
     pub fn run(&self, name: &str) -> Result<RunStatus, CoordinatorError> {
-        Ok(status::run(status::find(&self.book, name)?, 0))
+        Ok(status::run(self.find(name)?, 0))
     }
 
     /// The versions of a run, oldest first.
     pub fn versions(&self, run: &str) -> Result<Vec<VersionInfo>, CoordinatorError> {
-        let run = status::find(&self.book, run)?;
+        let run = self.find(run)?;
         Ok(run.versions.iter().map(|version| status::version(run, version)).collect())
     }
 
     /// Whose games the versions of a run may have learnt from, oldest first.
     pub fn lineage(&self, run: &str) -> Result<Vec<VersionLineage>, CoordinatorError> {
-        let run = status::find(&self.book, run)?;
+        let run = self.find(run)?;
         let connection = self.folder.read_database()?;
         let lineage = lineage::of_run(&connection, &self.book, run);
         lineage.map_err(|source| database_failed(&self.folder.database(), source))
@@ -84,7 +92,7 @@ impl Records {
 
     /// Recomputes the verdict of every gate of a run from its log, oldest first.
     pub fn verify_gates(&self, run: &str) -> Result<Vec<VerdictCheck>, CoordinatorError> {
-        let run = status::find(&self.book, run)?.id;
+        let run = self.find(run)?.id;
         let mut checks = Vec::new();
         let connection = self.folder.read_database()?;
         gate_logs::each(&connection, &self.folder.database(), run, |log| {

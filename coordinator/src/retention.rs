@@ -3,14 +3,19 @@
 //! their sums and verdicts; only the bytes go.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
 
 use ludus_players::weight_file::Digest;
 use ludus_proto::v1::PlayerRef;
 use ludus_proto::v1::player_ref::Who;
 use prost::Message;
 use rusqlite::Connection;
+use tokio::sync::oneshot;
+use tokio_util::sync::CancellationToken;
 
 use crate::CoordinatorError;
+use crate::aside::{self, Wait};
 use crate::book::{Book, VersionState};
 use crate::coordinator::Shared;
 use crate::store::old::expendable_gates;
@@ -36,7 +41,24 @@ impl Default for Retention {
     }
 }
 
+/// How long to wait after a failure, before the next try.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// For whoever waits for the database between two steps.
+const BREATH: Duration = Duration::from_millis(5);
+
 impl Shared {
+    /// Starts the thread that tidies up whenever a version was published, until `stop`. What is given back resolves when it
+    /// has ended.
+    pub(crate) fn start_pruning(self: Arc<Self>, stop: CancellationToken) -> oneshot::Receiver<()> {
+        aside::start(self, stop, "ludus-prune", "nothing old is deleted", |shared| match shared.prune() {
+            Ok(()) => Wait::Bell(&shared.prune_bell),
+            Err(error) => {
+                tracing::warn!("what is old is not deleted: {error}");
+                Wait::BellOrFor(&shared.prune_bell, PATIENCE)
+            }
+        })
+    }
+
     /// Deletes and merges what nobody needs any more.
     pub(crate) fn prune(&self) -> Result<(), CoordinatorError> {
         self.prune_gates()?;
@@ -55,7 +77,9 @@ impl Shared {
         let expendable =
             self.lock()?.query(|connection| expendable_gates(connection, self.options.keep.gates))?;
         for &series in &expendable {
-            while self.lock()?.step(|_, writer| writer.delete_gate_games(series))? {}
+            while self.lock()?.step(|_, writer| writer.delete_gate_games(series))? {
+                std::thread::sleep(BREATH);
+            }
         }
         if !expendable.is_empty() {
             tracing::info!(gates = expendable.len(), "the games of old gates are deleted");

@@ -97,8 +97,19 @@ pub(crate) struct Seen<'r> {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Portion {
     pub games: u32,
-    /// How long that will take, as far as one can know.
-    pub seconds: f64,
+    /// Games a second, as far as one can know.
+    pub rate: Option<f64>,
+}
+
+impl Portion {
+    /// How long a lease will take that came of it, which has `games` to play: more than asked for when a block that somebody
+    /// gave back is handed out again. It is what the lease costs on the clock of its work.
+    pub(crate) fn seconds(&self, games: f64, leases: &Leases) -> f64 {
+        let seconds = self.rate.map_or(leases.target_seconds, |rate| games / rate);
+        // Nobody holds a lease for so long without handing anything in; a rate that says so is a worker that slept, or
+        // a claim, and the clock of the work would keep all others waiting for it.
+        seconds.min(leases.target_seconds.max(f64::from(leases.ttl_seconds)))
+    }
 }
 
 impl Roster {
@@ -176,11 +187,7 @@ impl Roster {
         let wanted = rate.map_or(FIRST_GAMES, |rate| rate * leases.target_seconds);
         // Even, so that pairs stay together.
         let games = ((wanted.min(ceiling) / 2.0).round() * 2.0).clamp(2.0, (most / 2.0).floor() * 2.0);
-        let seconds = rate.map_or(leases.target_seconds, |rate| games / rate);
-        // Nobody holds a lease for so long without handing anything in; a rate that says so is a worker that slept, or
-        // a claim, and what it costs on the clock of the work would keep that from everybody else.
-        let seconds = seconds.min(leases.target_seconds.max(f64::from(leases.ttl_seconds)));
-        Portion { games: games as u32, seconds }
+        Portion { games: games as u32, rate }
     }
 }
 
@@ -200,11 +207,11 @@ mod tests {
     fn a_lease_lasts_as_long_as_was_asked_for_once_the_pace_is_known() {
         let mut roster = Roster::default();
         roster.greet("w", 0);
-        assert_eq!(roster.portion("w", PLAY, 0.0, &leases()), Portion { games: 8, seconds: 4.0 });
+        assert_eq!(roster.portion("w", PLAY, 0.0, &leases()), Portion { games: 8, rate: None });
         roster.timed("w", PLAY, 8, 200);
         assert_eq!(roster.portion("w", PLAY, 0.0, &leases()).games, 64, "grows by steps");
         roster.timed("w", PLAY, 64, 1600);
-        assert_eq!(roster.portion("w", PLAY, 0.0, &leases()), Portion { games: 160, seconds: 4.0 });
+        assert_eq!(roster.portion("w", PLAY, 0.0, &leases()), Portion { games: 160, rate: Some(40.0) });
         assert_eq!(roster.portion("w", GATE, 0.0, &leases()).games, 8, "another kind of game, another pace");
     }
 
@@ -234,8 +241,21 @@ mod tests {
         for claimed in [f64::MIN_POSITIVE, 1e-9, 0.3, 55.55, 1e300, f64::NAN, f64::INFINITY, -7.0] {
             let portion = roster.portion("w", PLAY, claimed, &leases());
             assert!(portion.games % 2 == 0 && (2..=1000).contains(&portion.games), "{claimed}: {portion:?}");
-            assert!(portion.seconds > 0.0 && portion.seconds <= 60.0, "{claimed}: {portion:?}");
+            let seconds = portion.seconds(f64::from(portion.games), &leases());
+            assert!(seconds > 0.0 && seconds <= 60.0, "{claimed}: {portion:?}");
         }
+    }
+
+    #[test]
+    fn a_large_block_that_comes_back_costs_its_work_no_more_than_a_lease_may_last() {
+        let mut roster = Roster::default();
+        roster.greet("w", 0);
+        // Of a pace that nobody knows yet, 4096 games are taken for a lease of the usual length.
+        assert_eq!(roster.portion("w", GATE, 0.0, &leases()).seconds(4096.0, &leases()), 4.0);
+        roster.timed("w", GATE, 8, 2000);
+        let known = roster.portion("w", GATE, 0.0, &leases());
+        assert_eq!(known.seconds(100.0, &leases()), 25.0);
+        assert_eq!(known.seconds(4096.0, &leases()), 60.0);
     }
 
     #[test]

@@ -61,6 +61,11 @@ impl Coordinator {
             let _ = audits.await;
         });
 
+        let pruning = Arc::clone(&self.shared).start_pruning(shutdown.clone());
+        tasks.spawn(async move {
+            let _ = pruning.await;
+        });
+
         let measuring = Arc::clone(&self.shared).start_measuring(shutdown.clone());
         tasks.spawn(async move {
             let _ = measuring.await;

@@ -101,10 +101,7 @@ impl Shared {
         })?;
         drop(state);
         self.gate_bell.notify_one();
-        // The version is there; what is old can go another time.
-        if let Err(error) = self.prune() {
-            tracing::warn!("what is old is not deleted: {error}");
-        }
+        self.prune_bell.notify_one();
         Ok(PublishReply { version: number })
     }
 

@@ -108,6 +108,11 @@ pub trait Arena: Send + Sync {
     ) -> Result<Checked, Violation>;
     /// The networks a player needs to read this input set, one for each position class with so many hidden units.
     fn shapes(&self, inputs: &str, hidden: usize) -> Result<Vec<Shape>, ArenaError>;
+    /// Whether these inputs have small networks beside the large ones, by which plays can be put on a shortlist.
+    fn prunes(&self, inputs: &str) -> bool {
+        let _ = inputs;
+        false
+    }
     /// Who makes lessons of this game's records for networks like these, leaning on their judgement.
     fn teacher(&self, weights: &WeightFile) -> Result<Box<dyn Teacher>, ArenaError>;
 

@@ -276,6 +276,10 @@ impl<G: Roster> Arena for GameArena<G> {
         Ok(lessons::shapes(self.input_set(inputs)?.as_ref(), hidden))
     }
 
+    fn prunes(&self, inputs: &str) -> bool {
+        self.input_set(inputs).is_ok_and(|set| set.pruning(0).is_some())
+    }
+
     fn teacher(&self, weights: &WeightFile) -> Result<Box<dyn Teacher>, ArenaError> {
         let inputs = self.input_set(&weights.card.inputs)?;
         let arena = *self;

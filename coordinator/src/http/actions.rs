@@ -1,5 +1,7 @@
 //! Creating and stopping runs from a browser. The door has asked for an admin's token by then.
 
+use std::net::IpAddr;
+
 use axum::Json;
 use axum::extract::{FromRequest, Request, State};
 use axum::http::{HeaderMap, StatusCode, header};
@@ -9,6 +11,7 @@ use super::asked::Path;
 use super::refusal::Refusal;
 use super::{Shared, ask};
 use crate::CoordinatorError;
+use crate::tokens::Caller;
 
 /// A configuration to begin with.
 #[derive(Debug, Serialize)]
@@ -126,8 +129,13 @@ pub(super) async fn stop_run(
 /// The body of a request that changes something: JSON, from a page of this server. A page of another one could otherwise
 /// make a browser send it, with the token that the browser remembers.
 async fn body<T: serde::de::DeserializeOwned>(request: Request) -> Result<T, Refusal> {
-    if !from_here(request.headers()) {
-        return Err(Refusal::new(StatusCode::FORBIDDEN, "a page of another server cannot ask for this"));
+    // The door says who asks, and that is nobody where there are no tokens.
+    let known = request.extensions().get::<Caller>().is_some_and(|caller| *caller != Caller::Anyone);
+    if !from_here(request.headers(), known) {
+        return Err(Refusal::new(
+            StatusCode::FORBIDDEN,
+            "a page of another server cannot ask for this; without tokens, open the page by the coordinator's address, not by a name",
+        ));
     }
     match Json::<T>::from_request(request, &()).await {
         Ok(Json(body)) => Ok(body),
@@ -135,12 +143,24 @@ async fn body<T: serde::de::DeserializeOwned>(request: Request) -> Result<T, Ref
     }
 }
 
-/// Whether a request comes from a page of this server, or from no page at all.
-fn from_here(headers: &HeaderMap) -> bool {
+/// Whether a request comes from a page of this server, or from no page at all; `known`: somebody has shown a token for it.
+fn from_here(headers: &HeaderMap, known: bool) -> bool {
     let Some(origin) = headers.get(header::ORIGIN) else { return true };
     let host = headers.get(header::HOST).and_then(|host| host.to_str().ok());
     let origin = origin.to_str().ok().and_then(|origin| origin.split_once("://"));
-    matches!((origin, host), (Some((_, origin)), Some(host)) if origin.eq_ignore_ascii_case(host))
+    let (Some((_, origin)), Some(host)) = (origin, host) else { return false };
+    origin.eq_ignore_ascii_case(host) && (known || no_other_name(host))
+}
+
+/// Whether a host is an address, or this machine's name for itself. Where nobody shows a token, a page of a server with a name
+/// could have that name lead here after it was loaded, and then seem to be ours (DNS rebinding).
+fn no_other_name(host: &str) -> bool {
+    let name = match host.rsplit_once(':') {
+        Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => name,
+        _ => host,
+    };
+    let address = name.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
+    name.eq_ignore_ascii_case("localhost") || address.is_ok()
 }
 
 #[cfg(test)]
@@ -176,10 +196,18 @@ mod tests {
                 .collect::<HeaderMap>()
         };
         let host = (header::HOST, "127.0.0.1:7777");
-        assert!(from_here(&headers(std::slice::from_ref(&host))));
-        assert!(from_here(&headers(&[host.clone(), (header::ORIGIN, "http://127.0.0.1:7777")])));
+        assert!(from_here(&headers(std::slice::from_ref(&host)), false));
+        assert!(from_here(&headers(&[host.clone(), (header::ORIGIN, "http://127.0.0.1:7777")]), false));
         for origin in ["http://evil.example", "null", "http://127.0.0.1:7778"] {
-            assert!(!from_here(&headers(&[host.clone(), (header::ORIGIN, origin)])), "{origin}");
+            assert!(!from_here(&headers(&[host.clone(), (header::ORIGIN, origin)]), true), "{origin}");
+        }
+        // A name that leads here is no proof, but where a token is shown.
+        let named = [(header::HOST, "evil.example:7777"), (header::ORIGIN, "http://evil.example:7777")];
+        assert!(!from_here(&headers(&named), false));
+        assert!(from_here(&headers(&named), true));
+        for ours in ["localhost:7777", "[::1]:7777", "192.168.1.7", "LOCALHOST"] {
+            let origin = format!("http://{ours}");
+            assert!(from_here(&headers(&[(header::HOST, ours), (header::ORIGIN, &origin)]), false), "{ours}");
         }
     }
 }

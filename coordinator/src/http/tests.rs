@@ -293,7 +293,7 @@ async fn every_page_is_the_dashboard_which_loads_nothing_from_elsewhere_and_know
 
 /// Posts JSON, with an origin if a page asks.
 async fn post(view: &Arc<Scripted>, path: &str, body: &str, origin: Option<&str>) -> Reply {
-    let mut request = Request::builder().method(Method::POST).uri(path).header(header::HOST, "here:1");
+    let mut request = Request::builder().method(Method::POST).uri(path).header(header::HOST, "127.0.0.1:1");
     request = request.header(header::CONTENT_TYPE, "application/json");
     if let Some(origin) = origin {
         request = request.header(header::ORIGIN, origin);
@@ -320,7 +320,7 @@ async fn runs_are_created_and_stopped_by_pages_of_this_server_alone() {
         assert!(refused.status.is_client_error() && refused.error().contains(hint), "{}", refused.error());
     }
     assert!(view.actions.lock().unwrap().is_empty());
-    let created = post(&view, "/api/v1/runs", wanted, Some("http://here:1")).await;
+    let created = post(&view, "/api/v1/runs", wanted, Some("http://127.0.0.1:1")).await;
     assert_eq!((created.status, created.json()), (StatusCode::CREATED, serde_json::json!({"run": "new"})));
     let stopped = post(&view, "/api/v1/runs/bg/stop", "{}", None).await;
     assert_eq!(stopped.json(), serde_json::json!({"run": "bg"}));

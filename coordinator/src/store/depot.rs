@@ -56,8 +56,6 @@ struct Outage {
     trouble: Trouble,
     /// When that was.
     at: Instant,
-    /// Whether the log tells of it.
-    told: bool,
 }
 
 impl Depot {
@@ -93,7 +91,7 @@ impl Depot {
     }
 
     pub(super) fn put(&self, name: &str, bytes: &[u8]) -> Result<(), CoordinatorError> {
-        self.noted(self.keeper.put(name, bytes), true)
+        self.noted(self.keeper.put(name, bytes))
     }
 
     /// The bytes under this name, if there are any. Right after a failed call it fails as well: many may ask at once, and
@@ -102,13 +100,13 @@ impl Depot {
         let lately = self.outage().as_ref().filter(|outage| outage.at.elapsed() < REST).cloned();
         match lately {
             Some(outage) => Err(self.error(outage.trouble)),
-            None => self.noted(self.keeper.get(name), true),
+            None => self.noted(self.keeper.get(name)),
         }
     }
 
-    /// Every name. Whoever asks tells of a failure.
+    /// Every name. Whoever asks tells of a failure, which keeps no version from being put.
     pub(super) fn names(&self) -> Result<Vec<String>, CoordinatorError> {
-        self.noted(self.keeper.names(), false)
+        self.keeper.names().map_err(|trouble| self.error(trouble))
     }
 
     /// Deletes the names that are `doomed` and gives their number.
@@ -116,7 +114,7 @@ impl Depot {
         let mut names = self.names()?;
         names.retain(|name| doomed(name));
         for name in &names {
-            self.noted(self.keeper.delete(name), false)?;
+            self.keeper.delete(name).map_err(|trouble| self.error(trouble))?;
         }
         Ok(names.len())
     }
@@ -134,18 +132,18 @@ impl Depot {
         CoordinatorError::Depot { url: self.url.to_string(), refused, reason }
     }
 
-    /// Notes how a call ended, and whether to `tell` of it, which is done once an outage.
-    fn noted<T>(&self, outcome: Result<T, Trouble>, tell: bool) -> Result<T, CoordinatorError> {
+    /// Notes how a call ended. The log tells once of an outage, and once of its end.
+    fn noted<T>(&self, outcome: Result<T, Trouble>) -> Result<T, CoordinatorError> {
         let mut outage = self.outage();
-        let told = outage.as_ref().is_some_and(|outage| outage.told);
+        let before = outage.is_some();
         *outage = outcome.as_ref().err().map(|trouble| {
-            if tell && !told {
+            if !before {
                 let reason = &trouble.reason;
                 tracing::error!(store = %self.url, "weights cannot be kept, and new versions wait: {reason}");
             }
-            Outage { trouble: trouble.clone(), at: Instant::now(), told: told || tell }
+            Outage { trouble: trouble.clone(), at: Instant::now() }
         });
-        if told && outage.is_none() {
+        if before && outage.is_none() {
             tracing::warn!(store = %self.url, "weights can be kept again");
         }
         drop(outage);

@@ -58,6 +58,10 @@ impl Folder {
         }
     }
 
+    pub(crate) fn path(&self) -> &Path {
+        &self.dir
+    }
+
     pub(crate) fn database(&self) -> PathBuf {
         self.dir.join("coordinator.sqlite")
     }

@@ -40,8 +40,9 @@ impl Writer<'_> {
     pub(crate) fn merge_origins(&self, run: i64, latest: u64) -> Result<()> {
         // Not all that came after an open one: a run that was stopped leaves leases open for ever.
         let open = "SELECT lease FROM blocks UNION SELECT lease FROM audits";
-        let old = format!("run = {run} AND latest < {latest} AND lease NOT IN ({open})");
-        // Where there are several, the row of the first lease stays, and has no place in its series any more.
+        let old = format!("run = {run} AND latest < {latest} AND count > 0 AND lease NOT IN ({open})");
+        // Where there are several, the row of the first lease stays. It has no place in its series any more, nor has one that
+        // was alone, so neither is looked at again: two rows of a kind may come of a lease that was out meanwhile.
         self.connection().execute_batch(&format!(
             "CREATE TEMP TABLE merged AS
                  SELECT min(lease) AS lease, token, run, series, latest, marked, sum(games) AS games
@@ -50,7 +51,8 @@ impl Writer<'_> {
                  (SELECT token, series, latest, marked FROM merged);
              INSERT INTO origins (lease, token, run, series, first, count, games, latest, marked)
                  SELECT lease, token, run, series, 0, 0, games, latest, marked FROM merged;
-             DROP TABLE merged;"
+             DROP TABLE merged;
+             UPDATE origins SET first = 0, count = 0 WHERE {old};"
         ))
     }
 }

@@ -225,6 +225,8 @@ CREATE TABLE meetings (
 const FORMAT_4: &str = "
 -- Its games were deleted, some time after the verdict.
 ALTER TABLE gates ADD COLUMN games_gone INTEGER NOT NULL DEFAULT 0;
+-- Rows of single leases, of which one is made where that does.
+CREATE INDEX origins_of_leases ON origins (run, latest) WHERE count > 0;
 ";
 
 /// The file's format: 0 for an empty file.

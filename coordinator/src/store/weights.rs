@@ -163,6 +163,7 @@ mod tests {
     #[test]
     fn a_lost_or_damaged_copy_comes_back_from_the_depot_and_what_is_deleted_goes_from_both() {
         let dir = tempfile::tempdir().expect("a folder");
+        fs::create_dir(dir.path().join("depot")).expect("a folder");
         let depot = Depot::open(&format!("file://{}/depot", dir.path().display())).expect("a depot");
         let folder = WeightFolder::new(dir.path().join("weights")).backed_by(Some(depot));
         let sha256 = Digest::of(b"weights");
@@ -195,6 +196,7 @@ mod tests {
         });
         fs::write(alone.file(sums[2]), b"thr").expect("write");
         fs::write(dir.path().join("weights/note.txt"), b"").expect("write");
+        fs::create_dir(dir.path().join("depot")).expect("a folder");
         let depot = Depot::open(&format!("file://{}/depot", dir.path().display())).expect("a depot");
         let folder = alone.backed_by(Some(depot));
         assert_eq!(folder.hand_on().expect("handed on"), 2);
@@ -207,15 +209,14 @@ mod tests {
     #[test]
     fn without_its_depot_nothing_is_kept_and_that_is_said() {
         let dir = tempfile::tempdir().expect("a folder");
-        // A file where the depot's folder should be.
-        fs::write(dir.path().join("depot"), b"").expect("write");
+        // Its folder is not there, as when a disk is not mounted.
         let depot = Depot::open(&format!("file://{}/depot", dir.path().display())).expect("a depot");
         let folder = WeightFolder::new(dir.path().join("weights")).backed_by(Some(depot.clone()));
         let sha256 = Digest::of(b"weights");
         let error = folder.keep(sha256, b"weights").expect_err("not kept");
-        assert!(matches!(error, CoordinatorError::Depot { refused: false, .. }), "{error}");
+        assert!(matches!(error, CoordinatorError::Depot { refused: true, .. }), "{error}");
         assert!(depot.trouble().is_some() && !folder.file(sha256).exists());
-        fs::remove_file(dir.path().join("depot")).expect("remove");
+        fs::create_dir(dir.path().join("depot")).expect("mounted");
         folder.keep(sha256, b"weights").expect("kept");
         assert_eq!(depot.trouble(), None);
     }

@@ -129,7 +129,10 @@ impl Desk {
     pub fn publish_bytes(&self, weights: Vec<u8>, games: u64) -> Result<u64, CoordinatorError> {
         let progress = Some(Progress { games, ..Progress::default() });
         let request = PublishRequest { run: self.run.clone(), fence: self.fence, weights, progress };
-        self.open().shared.publish(&request, self.now).map(|reply| reply.version)
+        let published = self.open().shared.publish(&request, self.now).map(|reply| reply.version);
+        // What a thread does where there is a server.
+        self.open().shared.prune().expect("tidied up");
+        published
     }
 
     pub fn report(&self, games: u64) -> Result<ReportReply, CoordinatorError> {

@@ -111,8 +111,16 @@ fn token(url: &str, shown: bool, guarded: bool, asked: Result<()>) -> Finding {
         Err(error) => {
             let text = error.to_string();
             // As in "the token NAME is for the role worker, and this needs the role admin".
-            let role = text.split_once(", and this needs").map(|(role, _)| role.to_owned());
-            role.unwrap_or_else(|| "it is not for the role admin".to_owned())
+            match text.split_once(", and this needs") {
+                Some((role, _)) => role.to_owned(),
+                None => {
+                    return Finding::warning(
+                        TOKEN,
+                        format!("what it is for could not be found out ({text})"),
+                        "ask again; as an admin, `ludus token list` tells",
+                    );
+                }
+            }
         }
     };
     let found = format!("taken: {role}");

@@ -18,13 +18,26 @@ impl Folder {
     }
 }
 
+impl Folder {
+    /// It is not made here: a disk that is not mounted would be taken for an empty folder.
+    fn there(&self) -> Result<(), Trouble> {
+        match self.path.is_dir() {
+            true => Ok(()),
+            false => Err(Trouble {
+                refused: true,
+                reason: "there is no such folder: make it, or mount its disk".into(),
+            }),
+        }
+    }
+}
+
 fn trouble(error: Error) -> Trouble {
     Trouble { refused: error.kind() == ErrorKind::PermissionDenied, reason: error.to_string() }
 }
 
 impl Keeper for Folder {
     fn put(&self, name: &str, bytes: &[u8]) -> Result<(), Trouble> {
-        fs::create_dir_all(&self.path).map_err(trouble)?;
+        self.there()?;
         save_bytes(&self.path.join(name), bytes).map_err(|error| trouble(Error::other(error)))
     }
 
@@ -36,10 +49,8 @@ impl Keeper for Folder {
     }
 
     fn names(&self) -> Result<Vec<String>, Trouble> {
-        let entries = match fs::read_dir(&self.path) {
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
-            entries => entries.map_err(trouble)?,
-        };
+        self.there()?;
+        let entries = fs::read_dir(&self.path).map_err(trouble)?;
         let name = |entry: fs::DirEntry| entry.file_name().to_string_lossy().into_owned();
         entries.map(|entry| entry.map(name).map_err(trouble)).collect()
     }
