@@ -20,6 +20,7 @@ export function gates(run) {
   const past = h("div.stack");
   let chosen = null;
   let shownCandidate = null;
+  let drawn = null;
   let lastLook = 0;
   let all = false;
 
@@ -32,6 +33,8 @@ export function gates(run) {
       if (candidate !== shownCandidate) return;
       proof.draw(evidenceOf(trace));
       worth.draw(worthOf(trace));
+      drawn = candidate;
+      charts.hidden = false;
       fill(links, h("a", { href: "#games", click: () => document.dispatchEvent(new CustomEvent("show-gate", { detail: candidate })) }, "Its games"));
     } catch (error) {
       fill(links, h("span.error", error.message));
@@ -48,7 +51,8 @@ export function gates(run) {
     note.textContent = !gate ? "none yet" : goesOn
       ? `in progress, ${grouped(gate.pairs)} of ${grouped(gate.limit)} pairs at most` : `${gate.verdict} after ${grouped(gate.pairs)} pairs`;
     reason.textContent = gate?.reason ?? "The first version with games behind it is tested as soon as it is published.";
-    charts.hidden = !gate;
+    // Not those of another one, while its own are on the way.
+    charts.hidden = !gate || drawn !== candidate;
     if (gate) look(candidate, goesOn);
     fill(past, verdicts(run, decided, { candidate, all }, {
       choose: (version) => { chosen = version === running?.candidate ? null : version; draw(state); },

@@ -33,7 +33,7 @@ pub(super) fn check(url: &str) -> Vec<Finding> {
             let text = error.to_string().split_whitespace().collect::<Vec<_>>().join(" ");
             // These errors end with what to do.
             let (found, advice) =
-                text.split_once("): ").map_or((text.as_str(), "correct the address"), |split| split);
+                text.rsplit_once("): ").map_or((text.as_str(), "correct the address"), |split| split);
             let closed = if text.contains("): ") { ")" } else { "" };
             vec![Finding::problem(CHECK, format!("{found}{closed}"), advice)]
         }
