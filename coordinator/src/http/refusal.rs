@@ -32,7 +32,10 @@ impl Refusal {
 
     /// A method no path has.
     pub(super) fn method() -> Self {
-        Refusal::new(StatusCode::METHOD_NOT_ALLOWED, "this path does not take that method; /api says which it takes")
+        Refusal::new(
+            StatusCode::METHOD_NOT_ALLOWED,
+            "this path does not take that method; /api says which it takes",
+        )
     }
 
     /// A look at the coordinator that broke off.
