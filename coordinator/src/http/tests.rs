@@ -156,7 +156,7 @@ async fn what_does_not_exist_is_a_json_error_that_says_what_does() {
     }
     let posted = send(&view, Method::POST, "/api/v1/workers", &[]).await;
     assert_eq!(posted.status, StatusCode::METHOD_NOT_ALLOWED);
-    assert!(posted.error().contains("GET"));
+    assert!(posted.error().contains("/api says"));
 }
 
 #[tokio::test]

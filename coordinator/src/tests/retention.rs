@@ -27,9 +27,14 @@ fn reopen_with(desk: &mut Desk, keep: Retention) {
     desk.coordinator = Some(Coordinator::open(options).expect("opens"));
 }
 
+/// Without audits: a game that waits for one keeps its weights and its row, and which do is drawn.
+fn unaudited(config: &str) -> String {
+    format!("{config}[audit]\nshare = 0.0\n")
+}
+
 #[test]
 fn old_weights_go_unless_they_were_promoted_are_judged_or_have_games_out() {
-    let mut desk = Desk::new(CONFIG);
+    let mut desk = Desk::new(&unaudited(CONFIG));
     reopen(&mut desk, 2);
     let lease = desk.lease_as(Caller::Anyone);
     for version in 2..=6 {
@@ -107,8 +112,7 @@ fn the_games_of_old_gates_go_unless_they_promoted_and_their_verdicts_stay() {
 
 #[test]
 fn whose_games_were_taken_is_one_row_for_a_token_and_a_version_once_nothing_is_open() {
-    // No gates, and no audits: games that wait for one keep their row, and which do is drawn.
-    let config = CONFIG.replace("share = 0.5", "share = 0.0") + "[audit]\nshare = 0.0\n";
+    let config = unaudited(&CONFIG.replace("share = 0.5", "share = 0.0"));
     let mut desk = Desk::new(&config);
     desk.open().create_token("peer", Role::Worker).expect("made");
     let caller = Caller::Holder(1);
