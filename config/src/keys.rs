@@ -121,6 +121,8 @@ section! {
         pub replay: u32 = 8,
         /// Labels kept in memory to draw from, the newest.
         pub label_memory: usize = 500_000,
+        /// Megabytes of labels that the trainer's archive keeps; the oldest files go when there are more. 0: all stay.
+        pub label_archive: u64 = 4000,
         /// Games between published versions.
         pub publish_games: u64 = 20_000,
         /// Games between published versions as a share of the games since the present phase began, where that is more:

@@ -63,6 +63,7 @@ impl RunConfig {
         within("learn.lambda", learn.lambda, 0.0..=1.0)?;
         within("learn.replay", learn.replay, 1..=1000)?;
         within("learn.label_memory", learn.label_memory, 1..=100_000_000)?;
+        zero_or_within("learn.label_archive", learn.label_archive, 100..=1_000_000_000)?;
         within("learn.publish_games", learn.publish_games, 1..=1_000_000_000_000)?;
         within("learn.publish_growth", learn.publish_growth, 0.0..=1.0)?;
         within("learn.checkpoint_seconds", learn.checkpoint_seconds, 1..=86_400)?;
@@ -190,6 +191,7 @@ mod tests {
             RunConfig::parse(&format!("[gate]\n{good}")).expect("good");
             assert!(fault(&format!("[gate]\n{bad}")).contains("gate.overtaken"), "{bad}");
         }
+        assert!(fault("[learn]\nlabel_archive = 99").contains("learn.label_archive"));
         for (good, bad) in [(0, 1), (3, 2), (100, 101)] {
             RunConfig::parse(&format!("[self_play]\nshortlist = {good}")).expect("good");
             assert!(

@@ -78,7 +78,11 @@ pub(crate) fn train(
         // Opened anew, it delivers once more what was not acknowledged.
         let Some(stream) = patience.wait(options.stream.open(&run.joined.stream)) else { return Ok(()) };
         let mut teacher = run.arena.teacher(&next_version(&learner, &run.origin))?;
-        let archive = Archive::open(run.folder.path(), number, teacher.chances())?;
+        let most = match run.config.learn.label_archive {
+            0 => u64::MAX,
+            megabytes => megabytes.saturating_mul(1_000_000),
+        };
+        let archive = Archive::open(run.folder.path(), number, teacher.chances(), most)?;
         remember(&archive, teacher.as_mut(), &mut learner.memory, run.config.learn.label_memory)?;
         let mut session = Session {
             config: &run.config,

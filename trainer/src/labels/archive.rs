@@ -20,16 +20,19 @@ pub struct Archive {
     folder: PathBuf,
     /// Names of the columns of chances.
     chances: Vec<String>,
+    /// Bytes that its shards may have together.
+    most: u64,
     /// Labels to go into the next shard.
     waiting: Vec<Label>,
 }
 
 impl Archive {
     /// The archive in a trainer's folder, as it was at checkpoint `number` (0 for none): what was written later goes, as
-    /// does what was not written to its end. `chances` are the names of the game's chances.
-    pub fn open(trainer: &Path, number: u64, chances: &[&str]) -> Result<Self, CheckpointError> {
+    /// does what was not written to its end. `chances` are the names of the game's chances. With more than `most` bytes the
+    /// oldest shards go.
+    pub fn open(trainer: &Path, number: u64, chances: &[&str], most: u64) -> Result<Self, CheckpointError> {
         let chances = chances.iter().map(|name| name.replace(' ', "_")).collect();
-        let archive = Archive { folder: trainer.join("labels"), chances, waiting: Vec::new() };
+        let archive = Archive { folder: trainer.join("labels"), chances, most, waiting: Vec::new() };
         for entry in archive.entries()? {
             let name = entry.file_name();
             let later = number_of(&name.to_string_lossy()).is_some_and(|shard| shard > number);
@@ -56,18 +59,36 @@ impl Archive {
             .map_err(|error| CheckpointError::Labels(error.to_string()))?;
         save_bytes(&self.folder.join(format!("{number:08}.parquet")), &bytes)?;
         self.waiting.clear();
+        self.prune()
+    }
+
+    /// Deletes the oldest shards while all together are too large. The newest stays, whatever its size.
+    fn prune(&self) -> Result<(), CheckpointError> {
+        let (mut bytes, mut newest) = (0, true);
+        for (_, path) in self.shards()?.iter().rev() {
+            bytes += fs::metadata(path).map_err(|error| self.unusable(error))?.len();
+            if bytes > self.most && !newest {
+                fs::remove_file(path).map_err(|error| self.unusable(error))?;
+            }
+            newest = false;
+        }
         Ok(())
+    }
+
+    /// The shards by their numbers, the oldest first.
+    fn shards(&self) -> Result<Vec<(u64, PathBuf)>, CheckpointError> {
+        let mut shards: Vec<(u64, PathBuf)> = (self.entries()?.iter())
+            .filter_map(|entry| Some((number_of(&entry.file_name().to_string_lossy())?, entry.path())))
+            .collect();
+        shards.sort_unstable();
+        Ok(shards)
     }
 
     /// The newest labels, about `wanted` or somewhat more, the oldest of them first. A shard that cannot be read is
     /// passed over: labels are there to be learnt again, not to be complete.
     pub fn newest(&self, wanted: usize) -> Result<Vec<Taught>, CheckpointError> {
-        let mut numbers: Vec<(u64, PathBuf)> = (self.entries()?.iter())
-            .filter_map(|entry| Some((number_of(&entry.file_name().to_string_lossy())?, entry.path())))
-            .collect();
-        numbers.sort_unstable();
         let (mut shards, mut labels) = (Vec::new(), 0);
-        for (_, path) in numbers.iter().rev() {
+        for (_, path) in self.shards()?.iter().rev() {
             if labels >= wanted {
                 break;
             }
@@ -126,7 +147,7 @@ mod tests {
     }
 
     fn archive(folder: &Path, number: u64) -> Archive {
-        Archive::open(folder, number, &["win", "win gammon"]).unwrap()
+        Archive::open(folder, number, &["win", "win gammon"], u64::MAX).unwrap()
     }
 
     /// Shards of three labels each, with these numbers.
@@ -181,6 +202,25 @@ mod tests {
     }
 
     #[test]
+    fn the_oldest_shards_go_when_all_together_are_too_large() {
+        let dir = tempfile::tempdir().unwrap();
+        written(dir.path(), &[1, 2, 3]);
+        let size = |number: u64| {
+            fs::metadata(dir.path().join(format!("labels/{number:08}.parquet"))).map_or(0, |file| file.len())
+        };
+        // Room for two and a half.
+        let most = size(2) + size(3) + size(1) / 2;
+        let mut archive = Archive::open(dir.path(), 3, &["win", "win gammon"], most).unwrap();
+        (40..43).for_each(|number| archive.add(label(number)));
+        archive.save(4).unwrap();
+        assert_eq!(positions(&archive.newest(100).unwrap()), expected(&[30, 31, 32, 40, 41, 42]));
+        let mut small = Archive::open(dir.path(), 4, &["win", "win gammon"], 1).unwrap();
+        small.add(label(50));
+        small.save(5).unwrap();
+        assert_eq!(positions(&small.newest(100).unwrap()), expected(&[50]), "the newest stays");
+    }
+
+    #[test]
     fn a_damaged_shard_is_passed_over_whatever_the_damage() {
         let dir = tempfile::tempdir().unwrap();
         written(dir.path(), &[1, 2]);
@@ -204,7 +244,7 @@ mod tests {
         }
         // Chances of another game are no labels of this one.
         fs::write(&path, bytes).unwrap();
-        let other = Archive::open(dir.path(), 2, &["win", "draw"]).unwrap();
+        let other = Archive::open(dir.path(), 2, &["win", "draw"], u64::MAX).unwrap();
         assert!(other.newest(100).unwrap().is_empty());
     }
 }

@@ -179,7 +179,7 @@ fn after_a_restart_the_memory_is_what_it_was() {
     let (found, mut learner) = (bench.found(), bench.learner());
     let weights = next_version(&learner, &found.checkpoint.origin);
     let mut teacher = GameArena::<Race>::default().teacher(&weights).unwrap();
-    let archive = Archive::open(&bench.folder(), found.number, teacher.chances()).unwrap();
+    let archive = Archive::open(&bench.folder(), found.number, teacher.chances(), u64::MAX).unwrap();
     remember(&archive, teacher.as_mut(), &mut learner.memory, 400).unwrap();
     assert_eq!(learner.memory.len(), 400);
     for (index, row) in rows[rows.len() - 400..].iter().enumerate() {
