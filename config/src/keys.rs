@@ -46,7 +46,7 @@ section! {
         /// Such a play is drawn from those within so many points of the best, the best left out; 0: from all.
         pub explore_margin: f64 = 0.0,
         /// Plays of a roll that are judged by the networks, where the inputs have small ones beside them (ludus-2): those that
-        /// these like best, such as 6; quicker, and hardly worse to learn from. 0: all. Matches always judge all.
+        /// these like best, such as 6: twice the games, each a little worse to learn from. 0: all. Matches always judge all.
         pub shortlist: u32 = 0,
         /// Search depth of self-play, in plies.
         pub plies: u32 = 0,
