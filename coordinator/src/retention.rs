@@ -11,13 +11,12 @@ use ludus_proto::v1::PlayerRef;
 use ludus_proto::v1::player_ref::Who;
 use prost::Message;
 use rusqlite::Connection;
-use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
 use crate::CoordinatorError;
-use crate::aside::{self, Wait};
 use crate::book::{Book, VersionState};
 use crate::coordinator::Shared;
+use crate::outbox::blocking;
 use crate::store::old::expendable_gates;
 
 /// How much is kept of what was not promoted.
@@ -47,16 +46,22 @@ const PATIENCE: Duration = Duration::from_secs(30);
 const BREATH: Duration = Duration::from_millis(5);
 
 impl Shared {
-    /// Starts the thread that tidies up whenever a version was published, until `stop`. What is given back resolves when it
-    /// has ended.
-    pub(crate) fn start_pruning(self: Arc<Self>, stop: CancellationToken) -> oneshot::Receiver<()> {
-        aside::start(self, stop, "ludus-prune", "nothing old is deleted", |shared| match shared.prune() {
-            Ok(()) => Wait::Bell(&shared.prune_bell),
-            Err(error) => {
-                tracing::warn!("what is old is not deleted: {error}");
-                Wait::BellOrFor(&shared.prune_bell, PATIENCE)
+    /// Tidies up whenever a version was published, until `stop`. At the usual priority, for it takes the lock.
+    pub(crate) async fn run_pruning(self: Arc<Self>, stop: CancellationToken) {
+        let mut failed = false;
+        loop {
+            tokio::select! {
+                () = stop.cancelled() => return,
+                () = self.prune_bell.notified() => {}
+                () = tokio::time::sleep(PATIENCE), if failed => {}
             }
-        })
+            let shared = Arc::clone(&self);
+            let pruned = blocking(move || shared.prune()).await;
+            failed = pruned.is_err();
+            if let Err(error) = pruned {
+                tracing::warn!("what is old is not deleted: {error}");
+            }
+        }
     }
 
     /// Deletes and merges what nobody needs any more.

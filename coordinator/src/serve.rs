@@ -54,16 +54,12 @@ impl Coordinator {
         let stop_outbox = CancellationToken::new();
         tasks.spawn(Arc::clone(&self.shared).run_outbox(streams, stop_outbox.clone()));
         tasks.spawn(Arc::clone(&self.shared).run_conditions(shutdown.clone()));
+        tasks.spawn(Arc::clone(&self.shared).run_pruning(shutdown.clone()));
 
         let audits = Arc::clone(&self.shared).start_audits(shutdown.clone());
         tasks.spawn(async move {
             // It ends with the game it is playing; without a thread it has ended already.
             let _ = audits.await;
-        });
-
-        let pruning = Arc::clone(&self.shared).start_pruning(shutdown.clone());
-        tasks.spawn(async move {
-            let _ = pruning.await;
         });
 
         let measuring = Arc::clone(&self.shared).start_measuring(shutdown.clone());

@@ -104,9 +104,9 @@ impl Depot {
         }
     }
 
-    /// Every name. Whoever asks tells of a failure, which keeps no version from being put.
+    /// Every name.
     pub(super) fn names(&self) -> Result<Vec<String>, CoordinatorError> {
-        self.keeper.names().map_err(|trouble| self.error(trouble))
+        self.noted(self.keeper.names())
     }
 
     /// Deletes the names that are `doomed` and gives their number.
