@@ -56,6 +56,8 @@ struct Outage {
     trouble: Trouble,
     /// When that was.
     at: Instant,
+    /// Whether the log tells of it.
+    told: bool,
 }
 
 impl Depot {
@@ -91,7 +93,7 @@ impl Depot {
     }
 
     pub(super) fn put(&self, name: &str, bytes: &[u8]) -> Result<(), CoordinatorError> {
-        self.noted(self.keeper.put(name, bytes))
+        self.noted(self.keeper.put(name, bytes), true)
     }
 
     /// The bytes under this name, if there are any. Right after a failed call it fails as well: many may ask at once, and
@@ -100,13 +102,13 @@ impl Depot {
         let lately = self.outage().as_ref().filter(|outage| outage.at.elapsed() < REST).cloned();
         match lately {
             Some(outage) => Err(self.error(outage.trouble)),
-            None => self.noted(self.keeper.get(name)),
+            None => self.noted(self.keeper.get(name), true),
         }
     }
 
-    /// Every name.
+    /// Every name. Whoever asks tells of a failure.
     pub(super) fn names(&self) -> Result<Vec<String>, CoordinatorError> {
-        self.noted(self.keeper.names())
+        self.noted(self.keeper.names(), false)
     }
 
     /// Deletes the names that are `doomed` and gives their number.
@@ -132,18 +134,18 @@ impl Depot {
         CoordinatorError::Depot { url: self.url.to_string(), refused, reason }
     }
 
-    /// Notes how a call ended. The log tells once of an outage, and once of its end.
-    fn noted<T>(&self, outcome: Result<T, Trouble>) -> Result<T, CoordinatorError> {
+    /// Notes how a call ended, and whether to `tell` of it, which is done once an outage.
+    fn noted<T>(&self, outcome: Result<T, Trouble>, tell: bool) -> Result<T, CoordinatorError> {
         let mut outage = self.outage();
-        let before = outage.is_some();
+        let told = outage.as_ref().is_some_and(|outage| outage.told);
         *outage = outcome.as_ref().err().map(|trouble| {
-            if !before {
+            if tell && !told {
                 let reason = &trouble.reason;
                 tracing::error!(store = %self.url, "weights cannot be kept, and new versions wait: {reason}");
             }
-            Outage { trouble: trouble.clone(), at: Instant::now() }
+            Outage { trouble: trouble.clone(), at: Instant::now(), told: told || tell }
         });
-        if before && outage.is_none() {
+        if told && outage.is_none() {
             tracing::warn!(store = %self.url, "weights can be kept again");
         }
         drop(outage);
