@@ -313,7 +313,8 @@ fn check_settings(config: &RunConfig, arena: &dyn Arena) -> Result<(), Coordinat
     if config.self_play.shortlist > 0 && !arena.prunes(&network.inputs) {
         let inputs = &network.inputs;
         return Err(CoordinatorError::Settings(format!(
-            "self_play.shortlist = {}: {inputs} has no small networks to make a shortlist with; set it to 0, or              network.inputs to inputs that have them (ludus-2, for backgammon)",
+            "self_play.shortlist = {}: {inputs} has no small networks to make a shortlist with; set it to 0, or \
+             network.inputs to inputs that have them (ludus-2, for backgammon)",
             config.self_play.shortlist
         )));
     }

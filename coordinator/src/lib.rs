@@ -4,9 +4,9 @@
 //! candidate better?), `turns` (whose turn it is). The state: `book` (everything in memory), `store` (the same on disk)
 //! and `state` (the one lock, and the step that changes both). Who may ask: [`Role`] and `tokens`, with `people`, `door`
 //! and [`ServerTls`]. What is asked of it: `acquire`, `submit`, `phases`, `training`, `gatekeeper`, `condition`. What is made
-//! sure of beside all that: `audit` (on a thread of its own, `aside`), `lineage`, [`Retention`]. What moves data: `outbox`, `services`,
-//! `http` with `view`, [`json`] and [`exposition`], `connections`, `serve`. What people look at besides: `watch`. [`Coordinator`]
-//! is the handle to all of it, and [`Records`] looks into a folder without one, and recomputes its verdicts
+//! sure of beside all that: `audit` (on a thread of its own, `aside`), `lineage`, [`Retention`]. What moves data: `outbox`,
+//! `services`, `http` with `view`, [`json`] and [`exposition`], `connections`, `serve`. What people look at besides: `watch`.
+//! [`Coordinator`] is the handle to all of it, and [`Records`] looks into a folder without one, and recomputes its verdicts
 //! (`verdict_check`).
 
 pub mod exposition;

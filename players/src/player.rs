@@ -37,7 +37,7 @@ pub trait Evaluator<G: Game>: Send {
         0
     }
 
-    /// What has list it from judging since it was last asked, if anything; its judgements since then mean nothing. Only
+    /// What has kept it from judging since it was last asked, if anything; its judgements since then mean nothing. Only
     /// a program outside has trouble.
     fn trouble(&mut self) -> Option<PeerError> {
         None
@@ -93,7 +93,7 @@ pub trait Player<G: Game>: Send {
         None
     }
 
-    /// What has list it from choosing since it was last asked, if anything; its choices since then mean nothing. Only a
+    /// What has kept it from choosing since it was last asked, if anything; its choices since then mean nothing. Only a
     /// program outside has trouble, so whoever may seat one asks after each choice.
     fn trouble(&mut self) -> Option<PeerError> {
         None

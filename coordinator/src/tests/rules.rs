@@ -282,6 +282,7 @@ fn runs_are_created_from_good_configurations_only() {
     assert!(refusal(&CONFIG.replace("delta = 0.1", "delta = 1.0")).contains("gate.delta"));
     let shortlist = refusal(&format!("{CONFIG}[self_play]\nshortlist = 6\n"));
     assert!(shortlist.contains("faces-2 has no small networks"), "{shortlist}");
+    assert!(!shortlist.contains("  "), "{shortlist}");
     let no_file = CONFIG.replace("delta = 0.1", "benchmark = \"/nowhere/x.bm\"");
     assert!(refusal(&no_file).contains("/nowhere/x.bm"));
     assert!(create(CONFIG, "a b").expect_err("refused").contains("cannot name a run"));

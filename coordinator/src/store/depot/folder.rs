@@ -16,9 +16,7 @@ impl Folder {
     pub(super) fn new(path: PathBuf) -> Self {
         Folder { path }
     }
-}
 
-impl Folder {
     /// It is not made here: a disk that is not mounted would be taken for an empty folder.
     fn there(&self) -> Result<(), Trouble> {
         match self.path.is_dir() {
