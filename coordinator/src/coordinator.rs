@@ -10,7 +10,7 @@ use ludus_config::RunConfig;
 use ludus_players::arena::{Arena, Registry};
 use ludus_players::weight_file::Digest;
 use ludus_proto::v1::{Progress, RunStatus, VersionInfo, VersionLineage};
-use ludus_stream::StreamHome;
+use ludus_stream::{StreamHome, new_stream};
 use tokio::sync::Notify;
 
 use crate::CoordinatorError;
@@ -235,7 +235,7 @@ impl Shared {
         let mut run = Run {
             id,
             name: name.clone(),
-            stream: stream_name(&name),
+            stream: new_stream(&name),
             revision,
             config,
             active: true,
@@ -277,13 +277,6 @@ impl Shared {
             gatekeeper::stop(run, writer, clock::now())
         })
     }
-}
-
-/// A name that no other stream has, with that of its run in front for people who look into Redis.
-fn stream_name(run: &str) -> String {
-    // Names of streams are as long as those of runs at most; a run's name is ASCII.
-    let shown = &run[..run.len().min(47)];
-    format!("{shown}-{:016x}", rand::random::<u64>())
 }
 
 /// Whether a name can be part of a file, a key and an address without quoting.

@@ -77,6 +77,7 @@ impl Records {
         connection
             .execute("VACUUM INTO ?", [&target])
             .map_err(|source| database_failed(&self.folder.database(), source))?;
+        copy.leave_streams()?;
         std::fs::File::open(copy.database()).and_then(|file| file.sync_all()).map_err(failed)?;
         // After the database, so that the weights of every version in it are there, but for those that were deleted.
         let copied = Records::open(to)?;

@@ -6,8 +6,8 @@ use redis::{ErrorKind, RedisError};
 #[derive(Debug, thiserror::Error)]
 pub enum StreamError {
     /// The run's name cannot be part of a stream's name.
-    #[error("{name:?} cannot name a stream: a run's name has 1 to 64 letters, digits, '-', '_' or '.'")]
-    RunName {
+    #[error("{name:?} cannot name a stream: a name has 1 to 96 letters, digits, '-', '_' or '.'")]
+    Name {
         /// The name.
         name: String,
     },

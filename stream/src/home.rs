@@ -31,11 +31,11 @@ impl StreamHome {
         }
     }
 
-    /// Opens the stream of `run`, which is made when needed. Fails at once, with what to do, when Redis is not there.
-    pub async fn open(&self, run: &str) -> Result<Arc<dyn GameStream>, StreamError> {
+    /// Opens the stream of this name, which is made when needed. Fails at once, with what to do, when Redis is not there.
+    pub async fn open(&self, name: &str) -> Result<Arc<dyn GameStream>, StreamError> {
         Ok(match self {
-            StreamHome::Redis { url } => Arc::new(RedisStream::open(url, run).await?),
-            StreamHome::Local { folder } => Arc::new(LocalStream::open(folder, run).await?),
+            StreamHome::Redis { url } => Arc::new(RedisStream::open(url, name).await?),
+            StreamHome::Local { folder } => Arc::new(LocalStream::open(folder, name).await?),
         })
     }
 }
@@ -55,13 +55,4 @@ impl fmt::Debug for StreamHome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "StreamHome({self})")
     }
-}
-
-/// Checks that `run` can be part of a key or file without quoting.
-pub(crate) fn check_run_name(run: &str) -> Result<(), StreamError> {
-    let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
-    if run.is_empty() || run.len() > 64 || !run.chars().all(fits) {
-        return Err(StreamError::RunName { name: run.to_owned() });
-    }
-    Ok(())
 }

@@ -20,6 +20,7 @@ mod desk;
 mod error;
 mod home;
 mod local;
+mod name;
 mod redis_facts;
 mod redis_link;
 mod redis_reader;
@@ -28,6 +29,7 @@ mod redis_stream;
 pub use error::StreamError;
 pub use home::StreamHome;
 pub use local::LocalStream;
+pub use name::{new_stream, original_stream, stream_of_copy};
 pub use redis_facts::{REDIS_NEEDED, RedisFacts};
 pub use redis_stream::RedisStream;
 

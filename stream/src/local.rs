@@ -7,8 +7,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 
 use crate::desk::{Desk, Reader};
-use crate::home::check_run_name;
-use crate::{Boxed, CLAIM_AFTER, Depths, Entry, EntryId, GameStream, StreamError};
+use crate::{Boxed, CLAIM_AFTER, Depths, Entry, EntryId, GameStream, StreamError, name};
 
 /// How often a waiting reader looks for new entries: they may come from another process, which cannot wake it.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
@@ -60,7 +59,7 @@ enum Durability {
 impl LocalStream {
     /// Opens `stream.sqlite` in `folder`, which is made when needed.
     pub async fn open(folder: &Path, run: &str) -> Result<Self, StreamError> {
-        check_run_name(run)?;
+        name::check(run)?;
         let run: Arc<str> = run.into();
         let path: PathBuf = folder.join("stream.sqlite");
         let task = tokio::task::spawn_blocking(move || File::open(&path, run));

@@ -15,10 +15,9 @@ use redis::streams::{StreamInfoGroupsReply, StreamPendingReply};
 use redis::{ErrorKind, Pipeline, RedisError, ServerErrorKind, pipe};
 
 use crate::desk::Desk;
-use crate::home::check_run_name;
 use crate::redis_link::{Link, Retries};
 use crate::redis_reader::RedisReader;
-use crate::{Boxed, CLAIM_AFTER, Depths, Entry, EntryId, GameStream, StreamError};
+use crate::{Boxed, CLAIM_AFTER, Depths, Entry, EntryId, GameStream, StreamError, name};
 
 /// The consumer group of a run's trainers.
 pub(crate) const GROUP: &str = "trainers";
@@ -57,7 +56,7 @@ impl RedisStream {
     /// Opens the stream of `run` in the Redis at `url` and makes its consumer group when there is none. Does not wait
     /// for a Redis that is not there.
     pub async fn open(url: &str, run: &str) -> Result<Self, StreamError> {
-        check_run_name(run)?;
+        name::check(run)?;
         let keys = Keys {
             games: format!("games:{{{run}}}"),
             dead: format!("dead:{{{run}}}"),

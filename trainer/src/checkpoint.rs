@@ -52,7 +52,7 @@ pub struct Found {
 pub struct Origin {
     /// The run.
     pub run: String,
-    /// Its stream, which tells it from a run of the same name elsewhere.
+    /// Its first stream, which tells it from a run of the same name elsewhere.
     pub stream: String,
     /// Its game.
     pub game: String,

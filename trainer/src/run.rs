@@ -8,6 +8,7 @@ use ludus_players::arena::Arena;
 use ludus_players::lessons::Teacher;
 use ludus_players::weight_file::{Card, Digest, Shape, WeightFile};
 use ludus_proto::v1::{JoinReply, JoinRequest};
+use ludus_stream::original_stream;
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
@@ -146,6 +147,7 @@ impl Run {
         }
         let networks = arena.shapes(&config.network.inputs, config.network.hidden)?;
         let folder = CheckpointFolder::open(&options.dir.join(&run))?;
+        let stream = original_stream(&stream).to_owned();
         let origin = Origin { run, stream, game, revision, inputs: config.network.inputs.clone(), networks };
         Ok(Run { joined, config, origin, folder, arena: arena.clone(), from: options.from.clone() })
     }

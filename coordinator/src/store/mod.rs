@@ -24,6 +24,7 @@ pub(crate) mod write;
 use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
 
+use ludus_stream::stream_of_copy;
 use rusqlite::{Connection, OpenFlags};
 
 pub(crate) use weights::WeightFolder;
@@ -83,6 +84,25 @@ impl Folder {
         connection.pragma_update(None, "temp_store", "MEMORY").map_err(sqlite)?;
         schema::migrate(&mut connection).map_err(sqlite)?;
         Ok(connection)
+    }
+
+    /// Gives the runs of a copy streams of their own, to which all goes that is not settled. The old ones hold games that
+    /// were accepted after the copy was made: of these it knows nothing, and hands out their numbers again.
+    pub(crate) fn leave_streams(&self) -> Result<(), CoordinatorError> {
+        let path = self.database();
+        let sqlite = |source| database_failed(&path, source);
+        let mut connection = Connection::open(&path).map_err(sqlite)?;
+        let step = connection.transaction().map_err(sqlite)?;
+        let runs = step.prepare("SELECT id, stream FROM runs").and_then(|mut runs| {
+            let rows = runs.query_map([], |row| Ok((row.get::<_, u64>(0)?, row.get::<_, String>(1)?)))?;
+            rows.collect::<rusqlite::Result<Vec<_>>>()
+        });
+        for (id, stream) in runs.map_err(sqlite)? {
+            let values = rusqlite::params![stream_of_copy(&stream), id];
+            step.execute("UPDATE runs SET stream = ? WHERE id = ?", values).map_err(sqlite)?;
+        }
+        step.execute("DELETE FROM counters WHERE name = 'posted'", []).map_err(sqlite)?;
+        step.commit().map_err(sqlite)
     }
 
     /// The database for looking at, while a coordinator uses it or not.

@@ -3,8 +3,8 @@
 use ludus_proto::v1::{ReportRequest, SeriesKind};
 use tokio_util::sync::CancellationToken;
 
-use super::desk::{CONFIG, Desk, drain_stream, games_of};
-use crate::Coordinator;
+use super::desk::{CONFIG, Desk, drain_stream, games_of, options};
+use crate::{Coordinator, Records};
 
 /// Serves until the stream has all of the outbox.
 async fn post_all(coordinator: &Coordinator, desk: &Desk) {
@@ -48,6 +48,30 @@ fn runs_of_the_same_name_in_two_folders_have_streams_of_their_own() {
     let (mine, yours) = (Desk::new(CONFIG), Desk::new(CONFIG));
     assert_eq!(mine.run, yours.run);
     assert_ne!(mine.stream(), yours.stream(), "they may share a Redis");
+}
+
+/// The old stream has games of which the copy knows nothing: from there they would be learnt, and then handed out again.
+#[tokio::test]
+async fn a_copy_has_streams_of_its_own_with_all_that_is_not_settled() {
+    let desk = Desk::new(CONFIG);
+    let first = desk.lease("w");
+    desk.play(&first, 1);
+    post_all(desk.open(), &desk).await;
+    let copy = tempfile::tempdir().expect("a folder");
+    std::fs::remove_dir(copy.path()).expect("a copy makes its folder");
+    Records::open(&desk.folder()).expect("opens").back_up(copy.path()).expect("copied");
+    desk.play(&desk.lease("w"), 1);
+    post_all(desk.open(), &desk).await;
+
+    let coordinator = Coordinator::open(options(copy.path())).expect("opens");
+    let (run, now, fence) = (desk.run.clone(), desk.now, desk.fence);
+    let copy = Desk { coordinator: Some(coordinator), dir: copy, run, now, fence };
+    assert_ne!(copy.stream(), desk.stream());
+    post_all(copy.open(), &copy).await;
+    let first = (0..u64::from(first.count)).collect::<Vec<_>>();
+    assert_eq!(numbers(&drain_stream(&copy.folder(), &copy.stream()).await), first);
+    let all = numbers(&drain_stream(&desk.folder(), &desk.stream()).await);
+    assert!(all.len() > first.len() && all.starts_with(&first), "the folder itself goes on as it was");
 }
 
 #[tokio::test]
