@@ -183,7 +183,7 @@ section! {
         pub target_seconds: f64 = 4.0,
         /// Largest number of games in a lease.
         pub max_games: u32 = 4096,
-        /// Accepted games not yet trained on, above which no games to learn from are handed out.
+        /// Most games to learn from that may be out, or accepted and not yet trained on; then no more are handed out.
         pub backlog_games: u64 = 50_000,
     }
 }

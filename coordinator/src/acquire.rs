@@ -10,7 +10,7 @@ use crate::coordinator::Shared;
 use crate::leases::{Issue, LeaseId, Millis};
 use crate::phases::{self, LEARNING};
 use crate::roster::Portion;
-use crate::series::{gate_players, self_players};
+use crate::series::{gate_players, self_players, untrained};
 use crate::store::write::Writer;
 use crate::tokens::Caller;
 use crate::turns::{Offer, Work};
@@ -135,7 +135,7 @@ fn offers(
                 if gate_has_games(run, now) {
                     offers.push(Offer { work: Work::Gate(run.id), share });
                 }
-                if let Some(reason) = learning_waits(run) {
+                if let Some(reason) = learning_waits(run, now) {
                     why_not = format!("run {}: {reason}", run.name);
                     continue;
                 }
@@ -155,22 +155,42 @@ fn offers(
 }
 
 /// Why no games to learn from are handed out, if none are.
-fn learning_waits(run: &Run) -> Option<String> {
+fn learning_waits(run: &Run, now: Millis) -> Option<String> {
     if run.latest() == 0 {
         return Some("the trainer has not published its first weights yet".into());
     }
-    let (backlog, limit) = (run.backlog(), run.config.leases.backlog_games);
-    (backlog >= limit).then(|| format!("the trainer is {backlog} games behind, and the limit is {limit}"))
+    let full = learning_room(run) == 0 && !LEARNING.iter().any(|&kind| has_lost(run, kind, now));
+    full.then(|| {
+        let (behind, out) = (run.backlog(), run.accounting().leased);
+        let limit = learning_limit(run);
+        format!("the trainer is {behind} games behind and {out} more are out; the limit is {limit}")
+    })
+}
+
+/// Most games that may be out or wait for the trainer. Weights that have learnt nothing are followed by better ones as
+/// soon as games for these have been learnt, so what is played before in great numbers would only hold these up.
+fn learning_limit(run: &Run) -> u64 {
+    let limit = run.config.leases.backlog_games;
+    if untrained(run) { limit.min(run.config.phase(run.phase()).publish_games) } else { limit }
+}
+
+/// How many new games to learn from may be handed out; none before there is room for more than a few.
+fn learning_room(run: &Run) -> u64 {
+    let limit = learning_limit(run);
+    let room = limit.saturating_sub(run.backlog() + run.accounting().leased);
+    if room <= limit / 8 { 0 } else { room }
+}
+
+/// Whether there are games of a kind that were handed out and got lost.
+fn has_lost(run: &Run, kind: SeriesKind, now: Millis) -> bool {
+    let series = run.learning.iter().filter(|series| series.settings.kind() == kind);
+    series.flat_map(|series| series.book.blocks().values()).any(|block| block.is_free(now))
 }
 
 /// The share of a kind of games to learn from; `None` when there are none to be played.
 fn learning_share(run: &Run, kind: SeriesKind, now: Millis) -> Option<f64> {
     let share = phases::share(run, kind);
-    let lost = || {
-        let series = run.learning.iter().filter(|series| series.settings.kind() == kind);
-        series.flat_map(|series| series.book.blocks().values()).any(|block| block.is_free(now))
-    };
-    if share > 0.0 { Some(share) } else { lost().then_some(LOST_SHARE) }
+    if share > 0.0 { Some(share) } else { has_lost(run, kind, now).then_some(LOST_SHARE) }
 }
 
 /// Whether there are games of the gate to be played: missing ones, or new ones within the pair limit.
@@ -192,10 +212,16 @@ fn grant(
     issue: Issue,
 ) -> rusqlite::Result<Option<Lease>> {
     let Some(run) = book.runs.get_mut(&work.run()) else { return Ok(None) };
-    let (players, limit) = match (work.kind(), &run.gate) {
-        (SeriesKind::Gate, Some(gate)) => (gate_players(run, gate), 2 * gate.fold.rule().limit_pairs),
+    let (players, room) = match (work.kind(), &run.gate) {
+        (SeriesKind::Gate, Some(gate)) => {
+            let limit = 2 * gate.fold.rule().limit_pairs;
+            (gate_players(run, gate), limit.saturating_sub(gate.series.book.next()))
+        }
         (SeriesKind::Gate, None) => return Ok(None),
-        _ => (self_players(run), u64::MAX),
+        (kind, _) => {
+            let newest = run.learning.iter().rfind(|series| series.settings.kind() == kind);
+            (newest.and_then(|series| self_players(run, &series.settings)), learning_room(run))
+        }
     };
     let phase = run.phase();
     // Those of earlier phases come first and hand out nothing new.
@@ -215,8 +241,7 @@ fn grant(
                 |place: &usize| work.kind() == SeriesKind::Gate || series[*place].settings.phase == phase;
             let (Some(place), Some(players)) = (newest.filter(holds), players) else { return Ok(None) };
             let series = &mut series[place].book;
-            let left = limit.saturating_sub(series.next());
-            let count = portion.games.min(u32::try_from(left).unwrap_or(u32::MAX));
+            let count = portion.games.min(u32::try_from(room).unwrap_or(u32::MAX));
             let lease = book.next_lease;
             if !series.issue(lease, count, players, issue) {
                 return Ok(None);

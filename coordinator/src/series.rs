@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 
 use crate::book::{GateMatch, Players, Run};
 
-/// The baseline that the first champion has to beat.
+/// The baseline that the first champion has to beat, and that plays in the place of weights that have learnt nothing.
 pub(crate) const FIRST_OPPONENT: &str = "random";
 
 /// The self-play of a phase.
@@ -68,10 +68,21 @@ pub(crate) fn gate(config: &RunConfig, id: u64, candidate: u64) -> SeriesSetting
     }
 }
 
-/// Who plays self-play and rollouts now; `None` before there is a version.
-pub(crate) fn self_players(run: &Run) -> Option<Players> {
-    let player = version_player(run, run.latest())?;
+/// Who plays games to learn from now, of the series with these settings; `None` before there is a version.
+///
+/// Weights that have learnt nothing play no better than at random, and some of them in circles, for thousands of plies a
+/// game. So where no judgement of theirs is asked for, plays are drawn instead.
+pub(crate) fn self_players(run: &Run, settings: &SeriesSettings) -> Option<Players> {
+    let judged = settings.kind() == SeriesKind::Rollout || settings.luck() != LuckMode::LuckNone;
+    let player =
+        if untrained(run) && !judged { first_opponent() } else { version_player(run, run.latest())? };
     Some([player.clone(), player])
+}
+
+/// Whether the newest weights are random numbers.
+pub(crate) fn untrained(run: &Run) -> bool {
+    let newest = run.versions.last();
+    newest.is_some_and(|version| version.progress.games == 0 && version.parent.is_empty())
 }
 
 /// Who plays the gate: the candidate in seat 0, its opponent in seat 1.
@@ -82,10 +93,14 @@ pub(crate) fn gate_players(run: &Run, gate: &GateMatch) -> Option<Players> {
 /// The players of a match for promotion; opponent 0 is the baseline that stands in for a champion.
 pub(crate) fn match_players(run: &Run, candidate: u64, opponent: u64) -> Option<Players> {
     let opponent = match opponent {
-        0 => PlayerRef { who: Some(Who::Baseline(FIRST_OPPONENT.into())), plies: 0 },
+        0 => first_opponent(),
         version => version_player(run, version)?,
     };
     Some([version_player(run, candidate)?, opponent])
+}
+
+fn first_opponent() -> PlayerRef {
+    PlayerRef { who: Some(Who::Baseline(FIRST_OPPONENT.into())), plies: 0 }
 }
 
 fn version_player(run: &Run, version: u64) -> Option<PlayerRef> {

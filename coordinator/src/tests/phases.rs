@@ -107,12 +107,13 @@ fn what_rollouts_bring_is_sent_like_other_games_and_counted_apart() {
 
 #[test]
 fn a_trainer_that_is_behind_holds_back_rollouts_and_self_play() {
-    let behind = CONFIG.replace("backlog_games = 1000", "backlog_games = 8");
+    let behind = CONFIG.replace("backlog_games = 1000", "backlog_games = 16");
     let desk = Desk::new(&format!("{behind}{HALF}"));
     desk.play(&desk.lease("a"), 1);
+    desk.play(&desk.lease("a"), 1);
     assert_eq!(status(&desk).phase, 1);
-    assert!(desk.wait_reason("a").contains("the trainer is 8 games behind"));
-    desk.report(8).expect("reported");
+    assert!(desk.wait_reason("a").contains("the trainer is 16 games behind"));
+    desk.report(16).expect("reported");
     let mut kinds = [desk.lease("a"), desk.lease("a")].map(|lease| kind_of(&lease) as i32);
     kinds.sort_unstable();
     assert_eq!(kinds, [SeriesKind::SelfPlay as i32, SeriesKind::Rollout as i32]);

@@ -36,14 +36,15 @@ fn unaudited(config: &str) -> String {
 fn old_weights_go_unless_they_were_promoted_are_judged_or_have_games_out() {
     let mut desk = Desk::new(&unaudited(CONFIG));
     reopen(&mut desk, 2);
+    assert_eq!((desk.publish(200, 0), desk.publish(300, 0)), (2, 3));
     let lease = desk.lease_as(Caller::Anyone);
-    for version in 2..=6 {
+    for version in 4..=7 {
         assert_eq!(desk.publish(version * 100, 0), version);
     }
     let by_hand = desk.folder().join("weights/by-hand.safetensors");
     std::fs::write(&by_hand, b"mine").expect("written");
-    // Version 1 is played with, version 2 is in the gate.
-    assert_eq!(kept(&desk), [1, 2, 5, 6]);
+    // Version 3 is played with, version 2 is in the gate.
+    assert_eq!(kept(&desk), [2, 3, 6, 7]);
     let games = SubmitRequest {
         lease_id: lease.id,
         token: lease.token,
@@ -53,16 +54,16 @@ fn old_weights_go_unless_they_were_promoted_are_judged_or_have_games_out() {
     };
     let reply = desk.open().shared.submit(Caller::Anyone, &games, desk.now).expect("an answer");
     assert_eq!(reply.accepted, lease.count);
-    desk.publish(700, 0);
-    assert_eq!(kept(&desk), [2, 6, 7]);
-    assert_eq!(desk.open().versions("").expect("versions").len(), 7, "all are still known");
+    desk.publish(800, 0);
+    assert_eq!(kept(&desk), [2, 7, 8]);
+    assert_eq!(desk.open().versions("").expect("versions").len(), 8, "all are still known");
     assert!(by_hand.exists(), "what was brought by hand stays");
 
     // More are not brought back by asking for more, fewer at the next start.
     reopen(&mut desk, 100);
-    assert_eq!(kept(&desk), [2, 6, 7]);
+    assert_eq!(kept(&desk), [2, 7, 8]);
     reopen(&mut desk, 1);
-    assert_eq!(kept(&desk), [2, 7]);
+    assert_eq!(kept(&desk), [2, 8]);
 }
 
 /// Plays the gate in progress with these results until it is decided.

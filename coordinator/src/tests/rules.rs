@@ -9,21 +9,38 @@ use crate::leases::Accounting;
 use crate::{Coordinator, CoordinatorError, Records};
 
 #[test]
-fn self_play_waits_for_the_first_weights_and_then_plays_the_newest() {
+fn self_play_waits_for_the_first_weights_plays_at_random_until_some_have_learnt_and_then_the_newest() {
     let mut desk = Desk::empty(CONFIG);
     assert!(desk.wait_reason("w").contains("the trainer has not published its first weights yet"));
     desk.join();
     desk.publish(0, 0);
     let lease = desk.lease("w");
     let players: Vec<_> = lease.players.iter().map(|player| player.who.clone()).collect();
-    let first = Some(Who::Weights(desk.version(1).sha256));
-    assert_eq!(players, vec![first.clone(), first.clone()]);
+    let random = Some(Who::Baseline("random".into()));
+    assert_eq!(players, vec![random.clone(), random]);
     assert_eq!((lease.first, lease.ttl_seconds, lease.revision), (0, 60, 1));
 
-    desk.publish(0, 0);
-    let next = desk.lease("w");
+    desk.publish(1, 0);
+    let next = desk.lease_of(SeriesKind::SelfPlay);
     assert_eq!(next.first, u64::from(lease.count));
-    assert_eq!(next.players[0].who, Some(Who::Weights(desk.version(2).sha256)));
+    let newest = Some(Who::Weights(desk.version(2).sha256));
+    assert!(next.players.iter().all(|player| player.who == newest));
+}
+
+#[test]
+fn the_first_weights_play_themselves_where_they_come_from_others_or_have_to_judge() {
+    let first = |desk: &Desk| Some(Who::Weights(desk.version(1).sha256));
+    let mut desk = Desk::empty(CONFIG);
+    desk.join();
+    let mut weights = coin::weights(&desk.run, 1, 1, 0);
+    weights.card.parent = "ab".repeat(32);
+    desk.publish_bytes(weights.to_bytes().expect("bytes"), 0).expect("published");
+    assert_eq!(desk.lease("w").players[0].who, first(&desk));
+
+    for more in ["[self_play]\nvariance = \"luck\"\n", "[self_play]\nrollout_share = 1.0\n"] {
+        let desk = Desk::new(&format!("{CONFIG}{more}"));
+        assert_eq!(desk.lease("w").players[0].who, first(&desk), "{more}");
+    }
 }
 
 #[test]
@@ -146,21 +163,46 @@ fn a_game_that_nobody_can_finish_is_void_and_not_issued_again() {
 fn self_play_stops_when_the_trainer_is_behind_and_gates_go_on() {
     let config = CONFIG.replace("backlog_games = 1000", "backlog_games = 10");
     let desk = Desk::new(&config);
-    while desk.numbers().accepted < 10 {
-        desk.play(&desk.lease("w"), 1);
-    }
-    let backlog = desk.numbers().accepted;
-    assert_eq!(
-        desk.wait_reason("w"),
-        format!("run coin: the trainer is {backlog} games behind, and the limit is 10")
-    );
+    desk.play(&desk.lease("w"), 1);
+    let rest = desk.lease("w");
+    assert_eq!(rest.count, 2, "not one more than the limit");
+    let full = "run coin: the trainer is 8 games behind and 2 more are out; the limit is 10";
+    assert_eq!(desk.wait_reason("w"), full);
+    desk.play(&rest, 1);
+    let full = "run coin: the trainer is 10 games behind and 0 more are out; the limit is 10";
+    assert_eq!(desk.wait_reason("w"), full);
     desk.publish(5, 0);
     for _ in 0..3 {
         assert_eq!(series_of(&desk.lease("w")).kind(), SeriesKind::Gate);
     }
-    desk.report(backlog - 9).expect("reported");
-    assert_eq!(desk.open().run("").expect("the run").backlog, 9);
-    desk.lease_of(SeriesKind::SelfPlay);
+    desk.report(2).expect("reported");
+    assert_eq!(desk.open().run("").expect("the run").backlog, 8);
+    assert_eq!(desk.lease_of(SeriesKind::SelfPlay).count, 2);
+}
+
+/// What is out counts, so a worker that dies with all of it must not stop the run.
+#[test]
+fn at_the_limit_games_that_got_lost_are_still_handed_out_again() {
+    let config = CONFIG.replace("backlog_games = 1000", "backlog_games = 8");
+    let mut desk = Desk::new(&config);
+    let lost = desk.lease("a");
+    assert_eq!(lost.count, 8);
+    assert!(desk.wait_reason("b").contains("0 games behind and 8 more are out"));
+    desk.now += 60_001;
+    let again = desk.lease("b");
+    assert_eq!((again.id, again.first, again.count), (lost.id, lost.first, 8));
+    assert!(desk.wait_reason("c").contains("8 more are out"));
+}
+
+#[test]
+fn weights_that_have_learnt_nothing_get_no_more_games_than_the_next_ones_need() {
+    let desk = Desk::new(&format!("{CONFIG}[learn]\npublish_games = 12\n"));
+    desk.play(&desk.lease("w"), 1);
+    desk.play(&desk.lease("w"), 1);
+    assert_eq!(desk.numbers().accepted, 12);
+    assert!(desk.wait_reason("w").contains("the limit is 12"));
+    desk.publish(12, 0);
+    assert_eq!(desk.lease_of(SeriesKind::SelfPlay).count, 8);
 }
 
 #[test]

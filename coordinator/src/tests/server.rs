@@ -89,11 +89,16 @@ async fn games_flow_from_leases_to_the_stream_and_versions_to_the_throne() {
     let joined = trainer.join(request).await.expect("joined").into_inner();
     assert_eq!((&joined.run, joined.latest_version, joined.revision), (&run, 0, 1));
     ludus_config::RunConfig::parse(&joined.config).expect("the whole configuration");
-    let publish = |version, games| PublishRequest {
-        run: run.clone(),
-        fence: joined.fence,
-        weights: coin::weights(&run, version, version, 0).to_bytes().expect("bytes"),
-        progress: Some(Progress { games, ..Progress::default() }),
+    let publish = |version, games| {
+        let mut weights = coin::weights(&run, version, version, 0);
+        // Weights that come from nowhere and have learnt nothing would not be played with.
+        weights.card.parent = "ab".repeat(32);
+        PublishRequest {
+            run: run.clone(),
+            fence: joined.fence,
+            weights: weights.to_bytes().expect("bytes"),
+            progress: Some(Progress { games, ..Progress::default() }),
+        }
     };
     assert_eq!(trainer.publish(publish(1, 0)).await.expect("published").into_inner().version, 1);
 

@@ -12,6 +12,7 @@ use crate::http::View;
 #[test]
 fn now_and_then_a_game_is_kept_and_the_first_of_every_version_for_ever() {
     let mut desk = Desk::new(CONFIG);
+    desk.publish(1, 0);
     let view = |desk: &Desk| View::games(desk.open(), &desk.run, None).expect("games");
     let play = |desk: &Desk| desk.play(&desk.lease_of(SeriesKind::SelfPlay), 1);
     play(&desk);
@@ -19,7 +20,7 @@ fn now_and_then_a_game_is_kept_and_the_first_of_every_version_for_ever() {
     let first = view(&desk);
     assert_eq!(first.len(), 1, "no two within three seconds");
     assert_eq!((first[0].kind, first[0].payoff), ("self-play", 1));
-    assert_eq!(first[0].players, ["v1", "v1"].map(String::from));
+    assert_eq!(first[0].players, ["v2", "v2"].map(String::from));
     for _ in 0..230 {
         desk.now += 3000;
         desk.report(desk.numbers().accepted).expect("learnt");
