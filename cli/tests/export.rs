@@ -1,6 +1,7 @@
 //! Networks for other programs say what the kernel says.
 
 use std::io::Write;
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 use ludus_games::Backgammon;
@@ -26,6 +27,34 @@ for case in asked['cases']:
             onnx.checker.check_model(onnx.load(file), full_check=True)
 print(worst)
 ";
+
+#[test]
+fn weights_in_half_the_room_are_a_player_that_hardly_differs() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let weights = concat!(env!("CARGO_MANIFEST_DIR"), "/../weights/backgammon/champion.safetensors");
+    let small = folder.path().join("small.safetensors");
+    let ludus = |args: &[&str]| {
+        let output = Command::new(env!("CARGO_BIN_EXE_ludus")).args(args).output().expect("it starts");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        serde_json::from_slice::<serde_json::Value>(&output.stdout).expect("JSON")
+    };
+    let position = folder.path().join("start");
+    std::fs::write(&position, "4HPwATDgc/ABMA\n").expect("written");
+    let arg = |path: &Path| path.to_str().expect("a path").to_owned();
+    let small = &arg(&small);
+    let written = ludus(&["weights", "export", weights, "--half", small, "--json"]);
+    let size = std::fs::metadata(small).expect("written").len();
+    assert_eq!(written["bytes"], size);
+    assert_eq!(written["sha256"], ludus(&["weights", "show", small, "--json"])["sha256"]);
+
+    let equity = |player: &str| {
+        ludus(&["evaluate", &arg(&position), "--player", player, "--json"])["equity"]
+            .as_f64()
+            .expect("an equity")
+    };
+    let (whole, half) = (equity(weights), equity(small));
+    assert!((whole - half).abs() < 0.002, "{whole} became {half}");
+}
 
 #[test]
 fn onnx_models_give_what_the_kernel_gives() {

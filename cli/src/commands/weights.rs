@@ -21,10 +21,11 @@ Examples:
     Pull(Pull),
     /// Check a weight file and show what it says about itself
     Show(weights_show::Args),
-    /// Write the networks of a weight file for other programs
+    /// Write the networks of a weight file for other programs, or in half the room
     #[command(after_help = "\
-Example:
+Examples:
   ludus weights export champion.safetensors --onnx champion        champion/contact.onnx and so on
+  ludus weights export champion.safetensors --half small.safetensors
 
 A model reads `inputs` [batch, inputs] and gives `probabilities` [batch, outputs]. What the inputs of a position are says
 /api/v1/runs/RUN/position of a coordinator.")]

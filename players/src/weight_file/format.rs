@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::str::FromStr;
 
+use half::f16;
 use safetensors::tensor::Dtype;
 use safetensors::{SafeTensorError, SafeTensors};
 use serde::de::DeserializeOwned;
@@ -37,15 +38,33 @@ struct TensorInfo {
     data_offsets: [usize; 2],
 }
 
+/// How a file holds its numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Numbers {
+    /// As they are.
+    F32,
+    /// Rounded to 11 significant bits, which takes half the room.
+    F16,
+}
+
 /// The bytes of weights that were checked.
-pub(super) fn write(file: &WeightFile) -> Vec<u8> {
+pub(super) fn write(file: &WeightFile, numbers: Numbers) -> Vec<u8> {
     let mut data = Vec::new();
     let mut entries = vec![format!("\"__metadata__\":{}", json(&metadata(file)))];
     for network in &file.networks {
         for (name, shape, values) in network.tensors() {
             let start = data.len();
-            data.extend(values.iter().flat_map(|value| value.to_le_bytes()));
-            let info = TensorInfo { dtype: "F32", shape, data_offsets: [start, data.len()] };
+            let dtype = match numbers {
+                Numbers::F32 => {
+                    data.extend(values.iter().flat_map(|value| value.to_le_bytes()));
+                    "F32"
+                }
+                Numbers::F16 => {
+                    data.extend(values.iter().flat_map(|value| f16::from_f32(*value).to_le_bytes()));
+                    "F16"
+                }
+            };
+            let info = TensorInfo { dtype, shape, data_offsets: [start, data.len()] };
             entries.push(format!("{}:{}", json(&name), json(&info)));
         }
     }
@@ -151,13 +170,17 @@ fn values(tensors: &SafeTensors, tensor: String, expected: Vec<usize>) -> Result
     let Ok(view) = tensors.tensor(&tensor) else {
         return Err(WeightProblem::MissingTensor(tensor));
     };
-    if view.dtype() != Dtype::F32 {
-        return Err(WeightProblem::NumberType { tensor, found: view.dtype().to_string() });
-    }
     if view.shape() != expected {
         return Err(WeightProblem::Shape { tensor, found: view.shape().to_vec(), expected });
     }
-    Ok(view.data().as_chunks().0.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect())
+    match view.dtype() {
+        Dtype::F32 => Ok(view.data().as_chunks().0.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect()),
+        Dtype::F16 => {
+            let numbers = view.data().as_chunks().0.iter().map(|bytes| f16::from_le_bytes(*bytes).to_f32());
+            Ok(numbers.collect())
+        }
+        other => Err(WeightProblem::NumberType { tensor, found: other.to_string() }),
+    }
 }
 
 /// The metadata of a file.

@@ -1,10 +1,11 @@
 //! Weight files: the networks of a player, and what is known about where they come from.
 //!
 //! A weight file is a [safetensors](https://github.com/huggingface/safetensors) file. For each position class, such as
-//! `contact`, it holds four tensors of 32-bit floats: `contact.hidden.weight` `[hidden, inputs]`, `contact.hidden.bias`
+//! `contact`, it holds four tensors of floats of 32 bits, or of 16 where room is short: `contact.hidden.weight` `[hidden, inputs]`, `contact.hidden.bias`
 //! `[hidden]`, `contact.output.weight` `[outputs, hidden]` and `contact.output.bias` `[outputs]`. A network without a
-//! hidden layer has the last two alone, and its `output.weight` is `[outputs, inputs]`. The metadata map holds the [`Card`], the `format_version` and the `architecture` as JSON. Equal weights and cards give equal bytes,
-//! whose sha256 ([`Digest`]) names the version.
+//! hidden layer has the last two alone, and its `output.weight` is `[outputs, inputs]`. The metadata map holds the [`Card`], the
+//! `format_version` and the `architecture` as JSON. Equal weights and cards give equal bytes, whose sha256 ([`Digest`])
+//! names the version.
 //!
 //! [`WeightFile::read`] refuses what is broken in itself; whether weights fit a game and its inputs is for
 //! [`crate::net_evaluator`] to say, which knows the game.
@@ -18,11 +19,13 @@ mod store;
 use std::collections::BTreeMap;
 use std::fmt;
 
+use half::f16;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 use serde::{Deserialize, Serialize};
 
 pub use digest::{Digest, DigestError};
+use format::Numbers;
 pub use problem::{WeightFileError, WeightProblem};
 pub use store::{check_target, save_bytes};
 
@@ -141,7 +144,14 @@ impl WeightFile {
     /// The file's bytes, always the same for the same weights and card. Refuses weights that could not be read back.
     pub fn to_bytes(&self) -> Result<Vec<u8>, WeightFileError> {
         self.check().map_err(|problem| problem.at(self.card.label()))?;
-        Ok(format::write(self))
+        Ok(format::write(self, Numbers::F32))
+    }
+
+    /// The same weights rounded to 16-bit floats: half the bytes, each weight within 1/2048 of itself (below 0.00006,
+    /// within 0.00000003). Refuses weights beyond 65,504, the largest such number.
+    pub fn to_half_bytes(&self) -> Result<Vec<u8>, WeightFileError> {
+        self.check_within(f16::MAX.to_f32()).map_err(|problem| problem.at(self.card.label()))?;
+        Ok(format::write(self, Numbers::F16))
     }
 
     /// The sizes of the networks.
@@ -151,14 +161,18 @@ impl WeightFile {
 
     /// What is wrong with the weights, if anything: sizes that do not agree, numbers that are not finite.
     pub fn check(&self) -> Result<(), WeightProblem> {
+        self.check_within(MAX_WEIGHT)
+    }
+
+    fn check_within(&self, limit: f32) -> Result<(), WeightProblem> {
         check_shapes(&self.shapes())?;
         for (tensor, shape, values) in self.networks.iter().flat_map(ClassWeights::tensors) {
             if values.len() != shape.iter().product::<usize>() {
                 return Err(WeightProblem::Shape { tensor, found: vec![values.len()], expected: shape });
             }
             // A NaN is in no range.
-            if let Some(index) = values.iter().position(|value| !(-MAX_WEIGHT..=MAX_WEIGHT).contains(value)) {
-                return Err(WeightProblem::Value { tensor, index, value: values[index], limit: MAX_WEIGHT });
+            if let Some(index) = values.iter().position(|value| !(-limit..=limit).contains(value)) {
+                return Err(WeightProblem::Value { tensor, index, value: values[index], limit });
             }
         }
         Ok(())

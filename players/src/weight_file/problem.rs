@@ -118,8 +118,8 @@ pub enum WeightProblem {
     /// A tensor that belongs to nothing.
     #[error("tensor {0} belongs to no network of the file's architecture")]
     ExtraTensor(String),
-    /// A tensor of other numbers than 32-bit floats.
-    #[error("tensor {tensor} holds {found} numbers, not F32")]
+    /// A tensor of other numbers than floats of 32 or 16 bits.
+    #[error("tensor {tensor} holds {found} numbers, not F32 or F16")]
     NumberType {
         /// The tensor.
         tensor: String,

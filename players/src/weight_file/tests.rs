@@ -186,9 +186,35 @@ fn tensors_must_be_those_of_the_architecture() {
     }));
     assert!(turned.contains("tensor contact.hidden.weight has shape [6, 3], not [3, 6]"));
     let half = refusal(&rewritten(|_, tensors| {
-        tensors.insert("contact.hidden.bias".to_owned(), (Dtype::F16, vec![3], vec![0; 6]));
+        tensors.insert("contact.hidden.bias".to_owned(), (Dtype::BF16, vec![3], vec![0; 6]));
     }));
-    assert!(half.contains("tensor contact.hidden.bias holds F16 numbers"));
+    assert!(half.contains("tensor contact.hidden.bias holds BF16 numbers"));
+}
+
+#[test]
+fn half_the_bytes_hold_weights_to_eleven_bits_and_what_was_read_from_them_does_not_change_again() {
+    let whole = sample();
+    let bytes = whole.to_half_bytes().unwrap();
+    let half = WeightFile::from_bytes(&bytes, "half").unwrap();
+    assert_eq!(half.card, whole.card);
+    let numbers = |file: &WeightFile| {
+        let tensors = file.networks.iter().flat_map(ClassWeights::tensors);
+        tensors.flat_map(|(_, _, values)| values.to_vec()).collect::<Vec<f32>>()
+    };
+    let (before, after) = (numbers(&whole), numbers(&half));
+    assert_ne!(before, after);
+    for (before, after) in before.into_iter().zip(&after) {
+        assert!((before - after).abs() <= (before.abs() / 2048.0).max(3e-8), "{before} became {after}");
+    }
+    assert_eq!(half.to_half_bytes().unwrap(), bytes);
+    let saved = whole.to_bytes().unwrap().len() - bytes.len();
+    // Some digits of the header are fewer, too.
+    assert!((2 * after.len()..2 * after.len() + 64).contains(&saved), "{saved} bytes less");
+
+    let mut large = sample();
+    large.networks[1].output_bias[0] = 70_000.0;
+    let refused = large.to_half_bytes().unwrap_err().to_string();
+    assert!(refused.contains("race.output.bias, number 0, is 70000"), "{refused}");
 }
 
 #[test]
