@@ -49,11 +49,10 @@ impl Inputs {
         Terms { indices: &self.indices[n..], values: &self.values[n..] }
     }
 
-    /// Replaces the content.
-    pub fn copy(&mut self, terms: Terms<'_>) {
-        self.clear();
-        self.indices.extend_from_slice(terms.indices);
-        self.values.extend_from_slice(terms.values);
+    /// Forgets all but the first `n`.
+    pub fn truncate(&mut self, n: usize) {
+        self.indices.truncate(n);
+        self.values.truncate(n);
     }
 }
 
@@ -84,6 +83,16 @@ pub trait InputSet<G: Game>: Send + Sync {
     /// of the network is then computed once for several positions; what comes out is the same. By default none.
     fn shared(&self, _class: usize) -> usize {
         0
+    }
+    /// Whether two positions of class `class` begin with the same inputs, those that [`InputSet::shared`] counts. It may say no
+    /// where they do, and must be quicker than to compute them. By default it always says no, and nothing is shared.
+    fn begins_alike(&self, _class: usize, _one: &G::State, _other: &G::State) -> bool {
+        false
+    }
+    /// Adds the inputs of `state` that follow the shared ones: `inputs` holds these already, of a position that begins alike.
+    /// By default all are written again.
+    fn write_rest(&self, class: usize, state: &G::State, inputs: &mut Inputs) {
+        self.write(class, state, inputs);
     }
     /// The class of the small network, if there is one, that says which plays leading to positions of class `class` are
     /// worth judging where luck is measured. Networks of such classes learn from games whatever those of the classes they serve

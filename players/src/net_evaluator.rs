@@ -21,11 +21,9 @@ pub struct NetEvaluator<G: Game> {
     /// One per class of the input set.
     networks: Arc<[Model]>,
     kernel: Kernel,
-    /// The inputs of the position at hand, kept for their memory.
-    active: Inputs,
     /// What the positions of each class began with of late, the last first. Two, as plays that hit and plays that do not
     /// take turns.
-    beginnings: Vec<[Beginning; 2]>,
+    beginnings: Vec<[Beginning<G>; 2]>,
     /// Points of the plays of a roll by the small networks.
     guesses: Vec<f32>,
     /// Positions computed since somebody asked.
@@ -50,29 +48,30 @@ impl Model {
     }
 }
 
-/// The first inputs of a position and what they add up to.
-#[derive(Clone, Debug, Default)]
-struct Beginning {
+/// How positions of a class begin.
+#[derive(Clone)]
+struct Beginning<G: Game> {
+    /// One that begins like this; none in the beginning.
+    state: Option<G::State>,
+    /// The inputs of the latest one.
     inputs: Inputs,
+    /// How many of them all have in common.
+    shared: usize,
+    /// What these add up to.
     sums: Sums,
 }
 
-impl Beginning {
-    /// Whether a position begins with the same inputs, those below `shared`.
+impl<G: Game> Default for Beginning<G> {
+    fn default() -> Self {
+        Beginning { state: None, inputs: Inputs::default(), shared: 0, sums: Sums::default() }
+    }
+}
+
+impl<G: Game> Beginning<G> {
+    /// Whether `state`, of class `class`, begins like this.
     #[inline]
-    fn is_of(&self, position: &Inputs, shared: usize) -> bool {
-        let len = self.inputs.indices.len();
-        let Some((indices, others)) = position.indices.split_at_checked(len) else { return false };
-        if indices != self.inputs.indices || others.first().is_some_and(|&index| usize::from(index) < shared)
-        {
-            return false;
-        }
-        // By bits and without a way out, which is quicker.
-        let mut differing = 0;
-        for (value, own) in position.values[..len].iter().zip(&self.inputs.values) {
-            differing |= value.to_bits() ^ own.to_bits();
-        }
-        differing == 0
+    fn is_of(&self, set: &dyn InputSet<G>, class: usize, state: &G::State) -> bool {
+        self.state.as_ref().is_some_and(|own| set.begins_alike(class, own, state))
     }
 }
 
@@ -89,20 +88,12 @@ impl<G: Game> NetEvaluator<G> {
         let inputs = fitting(weights, known).map_err(|problem| problem.at(weights.card.label()))?;
         let networks: Arc<[Model]> = weights.networks.iter().map(Model::new).collect();
         let kernel = Kernel::best();
-        let begin = |model: &Model| {
-            let mut beginning = Beginning::default();
-            if let Model::Layers(network) = model {
-                kernel.start(network, beginning.inputs.all(), &mut beginning.sums);
-            }
-            [beginning.clone(), beginning]
-        };
-        let beginnings = networks.iter().map(begin).collect();
+        let beginnings = networks.iter().map(|_| Default::default()).collect();
         Ok(NetEvaluator {
             game,
             inputs,
             networks,
             kernel,
-            active: Inputs::default(),
             beginnings,
             guesses: Vec::new(),
             evaluated: 0,
@@ -152,26 +143,34 @@ impl<G: Game> NetEvaluator<G> {
     /// What the network of `class` makes of a position.
     fn compute(&mut self, class: usize, state: &G::State) -> G::Chances {
         self.evaluated += 1;
-        self.inputs.write(class, state, &mut self.active);
+        let set = &*self.inputs;
         let mut chances = G::Chances::default();
+        let [last, before] = &mut self.beginnings[class];
         match &self.networks[class] {
-            Model::Table(table) => self.kernel.look_up(table, self.active.all(), chances.as_mut()),
+            Model::Table(table) => {
+                set.write(class, state, &mut last.inputs);
+                self.kernel.look_up(table, last.inputs.all(), chances.as_mut());
+            }
             Model::Layers(network) => {
-                let shared = self.inputs.shared(class);
-                let [last, before] = &mut self.beginnings[class];
-                if !last.is_of(&self.active, shared) {
+                let mut known = last.is_of(set, class, state);
+                if !known {
                     std::mem::swap(last, before);
-                    if !last.is_of(&self.active, shared) {
-                        let first = self.active.below(shared);
-                        last.inputs.copy(first);
-                        self.kernel.start(network, first, &mut last.sums);
-                    }
+                    known = last.is_of(set, class, state);
                 }
-                let rest = self.active.after(last.inputs.indices.len());
+                if known {
+                    last.inputs.truncate(last.shared);
+                    set.write_rest(class, state, &mut last.inputs);
+                } else {
+                    set.write(class, state, &mut last.inputs);
+                    let first = last.inputs.below(set.shared(class));
+                    (last.state, last.shared) = (Some(state.clone()), first.indices.len());
+                    self.kernel.start(network, first, &mut last.sums);
+                }
+                let rest = last.inputs.after(last.shared);
                 self.kernel.finish(network, &last.sums, rest, chances.as_mut());
             }
         }
-        self.inputs.possible(class, state, chances.ordered())
+        set.possible(class, state, chances.ordered())
     }
 }
 

@@ -1,40 +1,56 @@
 //! Writing the inputs of a position quickly.
 
+use std::mem::MaybeUninit;
+
+use ludus_games::backgammon::CHECKERS;
+
 use super::board::Board;
 use crate::input_set::Inputs;
 
 /// The inputs found so far, in ascending order. An input is written first and counted when it is not zero, so that no
 /// branch has to be guessed. Their number is a byte, as there is room for as many, so that no place has to be checked.
 pub(super) struct Found<'a> {
-    indices: &'a mut [u16; ROOM],
-    values: &'a mut [f32; ROOM],
+    indices: &'a mut [MaybeUninit<u16>; ROOM],
+    values: &'a mut [MaybeUninit<f32>; ROOM],
+    /// The places below have been written.
     len: u8,
 }
 
 /// Room for inputs, those included that are written and not counted.
-const ROOM: usize = 256;
+const ROOM: usize = 256 + 4;
 /// Inputs of one side's 25 slots.
 pub(super) const SLOTS: usize = 100;
 /// No set may have more inputs than this that are not zero.
-pub(super) const MOST: usize = ROOM - 4;
+pub(super) const MOST: usize = 252;
 
 impl Found<'_> {
     /// Replaces the content of `inputs` by what `find` finds.
     #[inline(always)]
     pub(super) fn write(inputs: &mut Inputs, find: impl FnOnce(&mut Found<'_>)) {
-        // What an earlier position left in the arrays is overwritten, so only what they lack is filled up.
-        inputs.indices.resize(ROOM, 0);
-        inputs.values.resize(ROOM, 0.0);
-        let (Some(indices), Some(values)) =
-            (inputs.indices.first_chunk_mut::<ROOM>(), inputs.values.first_chunk_mut::<ROOM>())
-        else {
+        inputs.clear();
+        Found::add(inputs, find);
+    }
+
+    /// Adds to `inputs` what `find` finds.
+    #[inline(always)]
+    pub(super) fn add(inputs: &mut Inputs, find: impl FnOnce(&mut Found<'_>)) {
+        inputs.indices.reserve(ROOM);
+        inputs.values.reserve(ROOM);
+        let (Some(indices), Some(values)) = (
+            inputs.indices.spare_capacity_mut().first_chunk_mut(),
+            inputs.values.spare_capacity_mut().first_chunk_mut(),
+        ) else {
             unreachable!("both were given the room");
         };
         let mut found = Found { indices, values, len: 0 };
         find(&mut found);
         let len = usize::from(found.len);
-        inputs.indices.truncate(len);
-        inputs.values.truncate(len);
+        // SAFETY: both have the room, and as `Found::len` says, as many places behind what they held have been written: whatever
+        // counts an input writes its place first. (Filling the room up beforehand would take as long as writing the inputs.)
+        unsafe {
+            inputs.indices.set_len(inputs.indices.len() + len);
+            inputs.values.set_len(inputs.values.len() + len);
+        }
     }
 
     /// Adds an input unless it is zero.
@@ -52,20 +68,30 @@ impl Found<'_> {
 
     #[inline(always)]
     fn put(&mut self, index: usize, value: f32, counts: bool) {
-        self.indices[usize::from(self.len)] = index as u16;
-        self.values[usize::from(self.len)] = value;
+        self.indices[usize::from(self.len)].write(index as u16);
+        self.values[usize::from(self.len)].write(value);
         self.len = self.len.wrapping_add(u8::from(counts));
     }
 
-    /// Adds the first `n` of four inputs with consecutive indices; the others are zero.
+    /// Adds the inputs of a side's points as G. Tesauro has them, of which `first` is the first: of each point whether it
+    /// holds at least one checker, at least two, at least three, and half the number beyond three. `points` are those that
+    /// hold any, a bit each.
     #[inline(always)]
-    pub(super) fn some(&mut self, first: usize, values: [f32; 4], n: u8) {
-        for (i, value) in values.into_iter().enumerate() {
-            let place = usize::from(self.len.wrapping_add(i as u8));
-            self.indices[place] = (first + i) as u16;
-            self.values[place] = value;
+    pub(super) fn points(&mut self, first: usize, mut points: u32, count: &[u8; 25]) {
+        let mut found = Found { indices: &mut *self.indices, values: &mut *self.values, len: self.len };
+        while points != 0 {
+            let point = points.trailing_zeros() as usize;
+            points &= points - 1;
+            let n = count[point % 25] % 16;
+            let index = (first + 4 * point) as u16;
+            // All four are written, and those that are zero are overwritten by the next ones.
+            let place = usize::from(found.len);
+            let indices = [index, index + 1, index + 2, index + 3];
+            found.indices[place..place + 4].copy_from_slice(&indices.map(MaybeUninit::new));
+            found.values[place..place + 4].copy_from_slice(&POINT[usize::from(n)].map(MaybeUninit::new));
+            found.len = found.len.wrapping_add(n.min(4));
         }
-        self.len = self.len.wrapping_add(n);
+        self.len = found.len;
     }
 
     /// Adds inputs with consecutive indices, none of which is below zero.
@@ -121,15 +147,31 @@ impl Found<'_> {
     fn slot(&mut self, first: usize, slot: u32, n: u32) {
         let (index, n) = (first + 4 * slot as usize, n as usize % 16);
         let place = usize::from(self.len);
-        self.indices[place] = (index + usize::from(UNIT[n])) as u16;
-        self.values[place] = 1.0;
-        let place = usize::from(self.len.wrapping_add(1));
-        self.indices[place] = (index + 3) as u16;
-        self.values[place] = BEYOND[n];
+        self.indices[place].write((index + usize::from(UNIT[n])) as u16);
+        self.values[place].write(1.0);
+        self.indices[place + 1].write((index + 3) as u16);
+        self.values[place + 1].write(BEYOND[n]);
         self.len = self.len.wrapping_add(1 + u8::from(n > 3));
     }
 }
 
+/// The four inputs of a point by the number of checkers on it; those that are not zero come first.
+static POINT: [[f32; 4]; CHECKERS as usize + 1] = {
+    let mut table = [[0.0; 4]; CHECKERS as usize + 1];
+    let mut n = 1;
+    while n <= CHECKERS as usize {
+        let mut unit = 0;
+        while unit < n && unit < 3 {
+            table[n][unit] = 1.0;
+            unit += 1;
+        }
+        if n > 3 {
+            table[n][3] = (n - 3) as f32 / 2.0;
+        }
+        n += 1;
+    }
+    table
+};
 /// By the number of checkers on a slot, the one of its first three inputs that is 1.
 static UNIT: [u8; 16] = [0, 0, 1, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2];
 /// By the number of checkers on a slot, its fourth input.

@@ -48,6 +48,22 @@ impl InputSet<Backgammon> for Ludus2 {
         if class < CLASSES { Ludus1.shared(class) } else { Tesauro198.shared(class - CLASSES) }
     }
 
+    fn begins_alike(&self, class: usize, one: &Position, other: &Position) -> bool {
+        if class < CLASSES {
+            Ludus1.begins_alike(class, one, other)
+        } else {
+            Tesauro198.begins_alike(class - CLASSES, one, other)
+        }
+    }
+
+    fn write_rest(&self, class: usize, position: &Position, inputs: &mut Inputs) {
+        if class < CLASSES {
+            Ludus1.write_rest(class, position, inputs);
+        } else {
+            Tesauro198.write_rest(class - CLASSES, position, inputs);
+        }
+    }
+
     fn pruning(&self, class: usize) -> Option<usize> {
         (class < CLASSES).then_some(class + CLASSES)
     }

@@ -70,30 +70,20 @@ impl InputSet<Backgammon> for Player35 {
     }
 
     fn write(&self, class: usize, position: &Position, inputs: &mut Inputs) {
-        let race = PositionClass::ALL[class] == PositionClass::Race;
-        let boards = Board::both(position);
-        Found::write(inputs, |found| {
-            for (first, board) in [0, SIDE].into_iter().zip(&boards) {
-                points(found, first, board);
-                found.push(first + 96, f32::from(board.bar) / 2.0);
-                found.push(first + 97, over::<15>(u32::from(CHECKERS - board.left)));
-                let safe = board.left < CHECKERS || race && board.rear < 18;
-                found.push(first + 98, f32::from(u8::from(safe)));
-            }
-            if race {
-                for (first, board) in [MORE, MORE + OFF].into_iter().zip(&boards) {
-                    for off in 0..usize::from(CHECKERS - board.left).min(OFF) {
-                        found.push(first + off, 1.0);
-                    }
-                }
-            } else {
-                found.all(MORE, contact(&boards));
-            }
-        });
+        inputs.clear();
+        add(class, position, inputs, true);
     }
 
     fn shared(&self, _: usize) -> usize {
         SIDE
+    }
+
+    fn begins_alike(&self, _: usize, one: &Position, other: &Position) -> bool {
+        one.own() == other.own()
+    }
+
+    fn write_rest(&self, class: usize, position: &Position, inputs: &mut Inputs) {
+        add(class, position, inputs, false);
     }
 
     fn known(&self, position: &Position) -> Option<BackgammonChances> {
@@ -105,15 +95,36 @@ impl InputSet<Backgammon> for Player35 {
     }
 }
 
-/// The inputs of a side's points.
+/// Adds the inputs of a position, or all but those of the side on roll alone.
+fn add(class: usize, position: &Position, inputs: &mut Inputs, all: bool) {
+    let race = PositionClass::ALL[class] == PositionClass::Race;
+    let boards = &Board::both(position);
+    let [own, other] = boards;
+    Found::add(inputs, |found| {
+        if all {
+            side(found, 0, own, race);
+        }
+        side(found, SIDE, other, race);
+        if race {
+            for (first, board) in [MORE, MORE + OFF].into_iter().zip(boards) {
+                for off in 0..usize::from(CHECKERS - board.left).min(OFF) {
+                    found.push(first + off, 1.0);
+                }
+            }
+        } else {
+            found.all(MORE, contact(boards));
+        }
+    });
+}
+
+/// Adds the inputs of a side alone.
 #[inline(always)]
-fn points(found: &mut Found<'_>, first: usize, board: &Board<'_>) {
-    for (slot, n) in board.stacks().take_while(|&(slot, _)| slot < 24) {
-        // All four are written, and those that are zero are overwritten by the next ones.
-        let index = first + 4 * slot as usize;
-        let beyond = n.saturating_sub(3) as f32 / 2.0;
-        found.some(index, [1.0, 1.0, 1.0, beyond], n.min(4) as u8);
-    }
+fn side(found: &mut Found<'_>, first: usize, board: &Board<'_>, race: bool) {
+    found.points(first, board.made | board.blots, board.count);
+    found.push(first + 96, f32::from(board.bar) / 2.0);
+    found.push(first + 97, over::<15>(u32::from(CHECKERS - board.left)));
+    let safe = board.left < CHECKERS || race && board.rear < 18;
+    found.push(first + 98, f32::from(u8::from(safe)));
 }
 
 /// The measures of contact.
@@ -137,13 +148,18 @@ fn contact([own, other]: &[Board<'_>; 2]) -> [f32; 8] {
 /// The fewest escapes of a side's checkers on slots 15 to 23, and of those on slots 1 to 15, past the points `blocked`.
 #[inline(always)]
 fn primes(board: &Board<'_>, blocked: u32) -> (u32, u32) {
-    let (mut back, mut front) = (36, 36);
-    for (slot, _) in board.stacks() {
-        let rolls = escapes(slot, blocked);
-        back = if (15..=23).contains(&slot) { rolls.min(back) } else { back };
-        front = if (1..=15).contains(&slot) { rolls.min(front) } else { front };
+    (fewest(board.men & 0xff_8000, blocked), fewest(board.men & 0xfffe, blocked))
+}
+
+/// The fewest escapes of checkers on these slots; 36 without any.
+#[inline(always)]
+fn fewest(mut slots: u32, blocked: u32) -> u32 {
+    let mut fewest = 36;
+    while slots != 0 {
+        fewest = escapes(slots.trailing_zeros(), blocked).min(fewest);
+        slots &= slots - 1;
     }
-    (back, front)
+    fewest
 }
 
 /// The escapes from the squares on which a checker may enter, together; at most 6 * 36.

@@ -4,7 +4,8 @@ use ludus_games::Backgammon;
 use ludus_games::backgammon::{BAR, BackgammonChances, CHECKERS, Position};
 
 use super::classes::{PositionClass, possible};
-use super::side::{checkers, occupied};
+use super::found::{self, Found, over};
+use super::side::{checkers, points_with};
 use crate::input_set::{InputSet, Inputs};
 
 /// The 198 inputs of G. Tesauro, *Practical Issues in Temporal Difference Learning* (1992), for a board seen by the side
@@ -28,24 +29,8 @@ pub struct Tesauro198;
 const SIDE: usize = 98;
 /// All inputs.
 const WIDTH: usize = 2 * SIDE + 2;
-
-/// The four inputs of a point by the number of checkers on it; those that are not zero come first.
-static POINT: [[f32; 4]; CHECKERS as usize + 1] = {
-    let mut table = [[0.0; 4]; CHECKERS as usize + 1];
-    let mut n = 1;
-    while n <= CHECKERS as usize {
-        let mut unit = 0;
-        while unit < n && unit < 3 {
-            table[n][unit] = 1.0;
-            unit += 1;
-        }
-        if n > 3 {
-            table[n][3] = (n - 3) as f32 / 2.0;
-        }
-        n += 1;
-    }
-    table
-};
+// A point with n checkers has at most n inputs that are not zero.
+const _: () = assert!(2 * (CHECKERS as usize + 2) < found::MOST);
 
 impl InputSet<Backgammon> for Tesauro198 {
     fn name(&self) -> &'static str {
@@ -64,22 +49,24 @@ impl InputSet<Backgammon> for Tesauro198 {
         PositionClass::of(position).map(|class| class as usize)
     }
 
-    fn write(&self, _: usize, position: &Position, inputs: &mut Inputs) {
-        let mut found = Found { indices: [0; MOST + 3], values: [0.0; MOST + 3], len: 0 };
-        found.side(0, position.own());
-        found.side(SIDE, position.other());
-        found.push(2 * SIDE, 1.0);
-
-        // Copying all of the arrays is faster than as much of them as is wanted: the length is known beforehand.
-        inputs.clear();
-        inputs.indices.extend_from_slice(&found.indices);
-        inputs.indices.truncate(found.len);
-        inputs.values.extend_from_slice(&found.values);
-        inputs.values.truncate(found.len);
+    fn write(&self, class: usize, position: &Position, inputs: &mut Inputs) {
+        Found::write(inputs, |found| side(found, 0, position.own()));
+        self.write_rest(class, position, inputs);
     }
 
     fn shared(&self, _: usize) -> usize {
         SIDE
+    }
+
+    fn begins_alike(&self, _: usize, one: &Position, other: &Position) -> bool {
+        one.own() == other.own()
+    }
+
+    fn write_rest(&self, _: usize, position: &Position, inputs: &mut Inputs) {
+        Found::add(inputs, |found| {
+            side(found, SIDE, position.other());
+            found.push(2 * SIDE, 1.0);
+        });
     }
 
     fn possible(&self, class: usize, position: &Position, chances: BackgammonChances) -> BackgammonChances {
@@ -87,39 +74,12 @@ impl InputSet<Backgammon> for Tesauro198 {
     }
 }
 
-/// Most inputs that are not zero: each takes a checker of its own (a point with n of them has at most n), except the turn.
-const MOST: usize = 2 * CHECKERS as usize + 1;
-
-/// The inputs found so far. The four inputs of a point are written together and those that are zero are overwritten by
-/// the next ones; hence room for three more.
-struct Found {
-    indices: [u16; MOST + 3],
-    values: [f32; MOST + 3],
-    len: usize,
-}
-
-impl Found {
-    fn push(&mut self, index: usize, value: f32) {
-        self.indices[self.len] = index as u16;
-        self.values[self.len] = value;
-        self.len += usize::from(value != 0.0);
-    }
-
-    /// Adds the inputs of one side, the first of which is number `first`.
-    fn side(&mut self, first: usize, side: &[u8; 25]) {
-        let mut points = occupied(side) & ((1 << BAR) - 1);
-        while points != 0 {
-            let point = points.trailing_zeros() as usize;
-            points &= points - 1;
-            let n = usize::from(side[point]);
-            let index = (first + 4 * point) as u16;
-            self.indices[self.len..self.len + 4].copy_from_slice(&[index, index + 1, index + 2, index + 3]);
-            self.values[self.len..self.len + 4].copy_from_slice(&POINT[n]);
-            self.len += n.min(4);
-        }
-        self.push(first + 4 * BAR, f32::from(side[BAR]) / 2.0);
-        self.push(first + 4 * BAR + 1, f32::from(CHECKERS - checkers(side)) / 15.0);
-    }
+/// Adds the inputs of a side, of which `first` is the first.
+#[inline(always)]
+fn side(found: &mut Found<'_>, first: usize, side: &[u8; 25]) {
+    found.points(first, points_with::<1>(side), side);
+    found.push(first + 4 * BAR, f32::from(side[BAR]) / 2.0);
+    found.push(first + 4 * BAR + 1, over::<15>(u32::from(CHECKERS - checkers(side))));
 }
 
 #[cfg(test)]
@@ -183,10 +143,10 @@ mod tests {
             assert_eq!(inputs.values, expected);
         }
         // Both sides spread out as far as they go. Such a position cannot arise, so only its inputs are looked at.
-        let mut found = Found { indices: [0; MOST + 3], values: [0.0; MOST + 3], len: 0 };
-        found.side(0, &spread);
-        found.side(SIDE, &spread);
-        found.push(2 * SIDE, 1.0);
-        assert_eq!(found.len, MOST);
+        Found::write(&mut inputs, |found| {
+            side(found, 0, &spread);
+            side(found, SIDE, &spread);
+        });
+        assert_eq!(inputs.indices.len(), 30);
     }
 }

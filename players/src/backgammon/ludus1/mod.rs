@@ -94,21 +94,8 @@ impl InputSet<Backgammon> for Ludus1 {
     }
 
     fn write(&self, class: usize, position: &Position, inputs: &mut Inputs) {
-        let [own, other] = &Board::both(position);
-        match PositionClass::ALL[class] {
-            PositionClass::Race => Found::write(inputs, |found| race::write(found, own, other)),
-            class => Found::write(inputs, |found| {
-                let own_tally = Tally::of(found, 0, own, other);
-                structure::write(found, SLOTS, own, &own_tally);
-                let other_tally = Tally::of(found, SIDE, other, own);
-                structure::write(found, SIDE + SLOTS, other, &other_tally);
-                contest::write(found, CONTEST, JOINT, [own, other], [&own_tally, &other_tally]);
-                if class == PositionClass::Crashed {
-                    crunch::write(found, CONTACT, own, &own_tally);
-                    crunch::write(found, CONTACT + crunch::UNITS, other, &other_tally);
-                }
-            }),
-        }
+        inputs.clear();
+        add(class, position, inputs, true);
     }
 
     fn shared(&self, class: usize) -> usize {
@@ -118,6 +105,19 @@ impl InputSet<Backgammon> for Ludus1 {
         }
     }
 
+    fn begins_alike(&self, _: usize, one: &Position, other: &Position) -> bool {
+        one.own() == other.own()
+    }
+
+    fn write_rest(&self, class: usize, position: &Position, inputs: &mut Inputs) {
+        // In a race what is left out would cost less than to tell the two apart.
+        let all = PositionClass::ALL[class] == PositionClass::Race;
+        if all {
+            inputs.clear();
+        }
+        add(class, position, inputs, all);
+    }
+
     fn known(&self, position: &Position) -> Option<BackgammonChances> {
         bearoff::known(position)
     }
@@ -125,6 +125,27 @@ impl InputSet<Backgammon> for Ludus1 {
     fn possible(&self, class: usize, position: &Position, chances: BackgammonChances) -> BackgammonChances {
         possible(PositionClass::ALL[class], position, chances)
     }
+}
+
+/// Adds the inputs of a position, or, unless it is a race, all but those of the side on roll alone.
+fn add(class: usize, position: &Position, inputs: &mut Inputs, all: bool) {
+    let [own, other] = &Board::both(position);
+    Found::add(inputs, |found| match PositionClass::ALL[class] {
+        PositionClass::Race => race::write(found, own, other),
+        class => {
+            let own_tally = Tally::of(all.then_some((&mut *found, 0)), own, other);
+            if all {
+                structure::write(found, SLOTS, own, &own_tally);
+            }
+            let other_tally = Tally::of(Some((&mut *found, SIDE)), other, own);
+            structure::write(found, SIDE + SLOTS, other, &other_tally);
+            contest::write(found, CONTEST, JOINT, [own, other], [&own_tally, &other_tally]);
+            if class == PositionClass::Crashed {
+                crunch::write(found, CONTACT, own, &own_tally);
+                crunch::write(found, CONTACT + crunch::UNITS, other, &other_tally);
+            }
+        }
+    });
 }
 
 /// A guess at the rolls that a side needs to bear off, with `pips` to go: those that the pips take, 7 of which are wasted,

@@ -26,19 +26,23 @@ pub(super) struct Tally {
 }
 
 impl Tally {
-    /// Adds a side's slots to the inputs, from number `first` on, and sums up.
+    /// Sums up, and adds a side's slots to the inputs that `add` names, from that number on.
     #[inline(never)]
-    pub(super) fn of(found: &mut Found<'_>, first: usize, side: &Board<'_>, other: &Board<'_>) -> Tally {
+    pub(super) fn of(add: Option<(&mut Found<'_>, usize)>, side: &Board<'_>, other: &Board<'_>) -> Tally {
         // The other side's rearmost checker, seen from here; -1 on the bar.
         let line = 23 - other.rear as i32;
         let packed = |slot: u32, n: u32| PACKED[slot as usize % 32][n as usize % 16];
         // Sums of all checkers and of those that have passed.
         let (mut all, mut passed) = (0, 0);
-        found.each_slot(first, side, |slot, n| {
+        let mut sum = |slot, n| {
             let sums = packed(slot, n);
             all += sums;
             passed += if (slot as i32) < line { sums } else { 0 };
-        });
+        };
+        match add {
+            Some((found, first)) => found.each_slot(first, side, sum),
+            None => side.stacks().for_each(|(slot, n)| sum(slot, n)),
+        }
         // Those at the line itself are level, and so are none when it is the bar.
         let of = |slot: i32| packed(slot as u32, u32::from(side.count[slot as usize % 32 % 25]));
         let level = if line >= 0 { of(line) } else { 0 };
