@@ -89,15 +89,7 @@ impl<G: Game> NetEvaluator<G> {
         let networks: Arc<[Model]> = weights.networks.iter().map(Model::new).collect();
         let kernel = Kernel::best();
         let beginnings = networks.iter().map(|_| Default::default()).collect();
-        Ok(NetEvaluator {
-            game,
-            inputs,
-            networks,
-            kernel,
-            beginnings,
-            guesses: Vec::new(),
-            evaluated: 0,
-        })
+        Ok(NetEvaluator { game, inputs, networks, kernel, beginnings, guesses: Vec::new(), evaluated: 0 })
     }
 
     /// The same evaluator with another kernel: slower, with the same results.

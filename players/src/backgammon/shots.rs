@@ -46,7 +46,7 @@ impl Shots {
     pub(super) fn rolls(hitter: &Board<'_>, target: &Board<'_>) -> u32 {
         let (mut blots, blocked) = (target.blots_seen, target.made_seen);
         if hitter.bar > 0 {
-            return Shots::of(hitter, target).any;
+            return if blots == 0 { 0 } else { rolls_entering(hitter, blots, blocked).count_ones() };
         }
         let mut any = 0;
         while blots != 0 {
@@ -256,6 +256,39 @@ fn entering(hitter: &Board<'_>, blots: u32, blocked: u32) -> Shots {
         shots.two += (two & !DOUBLE).count_ones();
     }
     shots
+}
+
+/// The rolls with which a side that has checkers on the bar hits any of `blots`.
+fn rolls_entering(hitter: &Board<'_>, blots: u32, blocked: u32) -> Rolls {
+    let on_board = hitter.men & 0xff_ffff;
+    let mut rolls = either(entry_dice(blots));
+    if hitter.bar == 1 {
+        // One die enters, the other one moves that checker on or another one.
+        let (mut moves, mut onward) = (0, 0);
+        let mut rest = blots;
+        while rest != 0 {
+            let slot = rest.trailing_zeros();
+            rest &= rest - 1;
+            moves |= on_board >> (slot + 1);
+            onward |= SUM[(24 - slot as usize).min(13) % 13];
+        }
+        let enters = entry_dice(!blocked);
+        rolls |= first(enters) & (second(moves) | onward) | second(enters) & (first(moves) | onward);
+    }
+    rolls &= !DOUBLE;
+    let steps = 4u8.saturating_sub(hitter.bar);
+    for die in 1..=6 {
+        let entry = 1 << (24 - die);
+        if entry & blocked == 0 {
+            let (mut reached, mut next) = (entry, on_board | entry);
+            for _ in 0..steps {
+                next = next >> die & !blocked;
+                reached |= next;
+            }
+            rolls |= Rolls::from(reached & blots != 0) << (7 * (die - 1));
+        }
+    }
+    rolls
 }
 
 /// The rolls that hit one of `blots` by entering with one of the dice `entries`, and another one with the other die. (What

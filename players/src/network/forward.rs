@@ -8,7 +8,7 @@ use super::{Block, Network};
 use crate::input_set::Terms;
 
 /// Largest number of blocks of hidden units that are summed at a time.
-pub(super) const MAX_TILE: usize = 8;
+pub(super) const MAX_TILE: usize = 12;
 /// Outputs that are summed at a time: few enough for the registers of every processor.
 const OUTPUT_TILE: usize = 6;
 
@@ -62,13 +62,15 @@ fn add<L: Lanes>(lanes: L, network: &Network, from: &[Block], terms: Terms<'_>, 
         most = index.max(most);
     }
     let Network { inputs, blocks, .. } = *network;
-    assert!(terms.indices.is_empty() || usize::from(most) < inputs, "input {most} of a network of {inputs}");
+    if !terms.indices.is_empty() && usize::from(most) >= inputs {
+        foreign_input(most, inputs);
+    }
     assert!(network.hidden_weight.len() == inputs * blocks && from.len() == blocks && to.len() == blocks);
     let mut first = 0;
     while first < network.blocks {
         let rest = network.blocks - first;
-        // Equal tiles: 9 blocks go as 5 and 4 rather than as 6 and 3.
-        let tile = rest.div_ceil(rest.div_ceil(L::TILE));
+        // Equal tiles: 9 blocks go as 5 and 4 rather than as 6 and 3. Divisions take long, and mostly one tile will do.
+        let tile = if rest <= L::TILE { rest } else { rest.div_ceil(rest.div_ceil(L::TILE)) };
         match tile {
             1 => add_to_tile::<L, 1>(lanes, network, from, terms, first, to),
             2 => add_to_tile::<L, 2>(lanes, network, from, terms, first, to),
@@ -77,10 +79,21 @@ fn add<L: Lanes>(lanes: L, network: &Network, from: &[Block], terms: Terms<'_>, 
             5 => add_to_tile::<L, 5>(lanes, network, from, terms, first, to),
             6 => add_to_tile::<L, 6>(lanes, network, from, terms, first, to),
             7 => add_to_tile::<L, 7>(lanes, network, from, terms, first, to),
+            8 => add_to_tile::<L, 8>(lanes, network, from, terms, first, to),
+            9 => add_to_tile::<L, 9>(lanes, network, from, terms, first, to),
+            10 => add_to_tile::<L, 10>(lanes, network, from, terms, first, to),
+            11 => add_to_tile::<L, 11>(lanes, network, from, terms, first, to),
             _ => add_to_tile::<L, MAX_TILE>(lanes, network, from, terms, first, to),
         }
         first += tile;
     }
+}
+
+/// On its own, so that nothing of what a message needs is kept in memory where there is none.
+#[cold]
+#[inline(never)]
+fn foreign_input(index: u16, inputs: usize) -> ! {
+    panic!("input {index} of a network of {inputs}");
 }
 
 /// Computes the outputs from the sums of the hidden units, which become the hidden units.

@@ -110,7 +110,7 @@ impl InputSet<Backgammon> for Ludus1 {
     }
 
     fn write_rest(&self, class: usize, position: &Position, inputs: &mut Inputs) {
-        // In a race what is left out would cost less than to tell the two apart.
+        // In a race nearly all that is found out for one side's inputs is needed for those of both together.
         let all = PositionClass::ALL[class] == PositionClass::Race;
         if all {
             inputs.clear();
