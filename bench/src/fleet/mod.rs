@@ -27,7 +27,7 @@ use tonic::transport::Channel;
 use crate::samples;
 use pool::Pool;
 use process::Process;
-use stub::{Latencies, Plan, Stub, Tally};
+use stub::{Latencies, Plan, Stub, Supply, Tally};
 
 /// What is simulated.
 #[derive(Clone, Debug)]
@@ -42,7 +42,7 @@ pub struct Fleet {
     pub loads: Vec<f64>,
     /// How long each load is measured.
     pub duration: Duration,
-    /// Games that are there to hand in; a load ends early when they are used up.
+    /// Games that are there to hand in; a load ends when they are used up, and so does what is measured.
     pub games: u64,
 }
 
@@ -165,11 +165,13 @@ async fn measure(fleet: &Fleet, load: f64, pool: &Arc<Pool>) -> Result<Outcome> 
     // What everybody does first, connecting above all, belongs to no load.
     let warm_up = Duration::from_secs(2);
     let begin = Instant::now() + warm_up;
+    let supply = Arc::new(Supply::default());
     let plan = Plan {
         pace: load / fleet.workers as f64,
         begin,
         end: begin + fleet.duration,
         games: Arc::clone(pool),
+        supply: Arc::clone(&supply),
     };
     let mut tasks = JoinSet::new();
     for number in 0..fleet.workers {
@@ -181,15 +183,15 @@ async fn measure(fleet: &Fleet, load: f64, pool: &Arc<Pool>) -> Result<Outcome> 
     let before = (coordinator.cpu()?, own.cpu()?);
     let start = Instant::now();
     let mut total = Tally::default();
-    tokio::time::sleep_until(plan.end.into()).await;
+    let used_up = tokio::time::timeout_at(plan.end.into(), supply.ended()).await.is_ok();
     let seconds = start.elapsed().as_secs_f64();
     let after = (coordinator.cpu()?, own.cpu()?);
     let coordinator_mib = coordinator.memory_mib()?;
     while let Some(tally) = tasks.join_next().await {
         total.add(tally?);
     }
-    if total.used_up {
-        eprintln!("the games that were there are used up: ask for more with --games");
+    if used_up {
+        eprintln!("the games that were there were used up after {seconds:.1} s: ask for more with --games");
     }
     let per_second = |count: u64| count as f64 / seconds;
     Ok(Outcome {

@@ -1,6 +1,7 @@
 //! One simulated worker.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
@@ -11,6 +12,7 @@ use ludus_proto::v1::{
     AcquireRequest, GameRecord, Lease, PlayableGame, ReleaseRequest, SeriesKind, SubmitRequest,
 };
 use prost::Message;
+use tokio::sync::Notify;
 use tokio::time::{sleep, sleep_until};
 use tonic::transport::{Channel, Endpoint};
 
@@ -34,6 +36,33 @@ pub struct Plan {
     pub end: Instant,
     /// What they hand in.
     pub games: Arc<Pool>,
+    /// Whether there is more of it.
+    pub supply: Arc<Supply>,
+}
+
+/// Tells when a lease asks for games that are not there. Then the load is over for everybody: a fleet that waits for nothing
+/// hands in all there is in a few seconds, and what it does not do afterwards says nothing about the coordinator.
+#[derive(Default)]
+pub struct Supply {
+    over: AtomicBool,
+    told: Notify,
+}
+
+impl Supply {
+    /// Comes back when the games are used up.
+    pub async fn ended(&self) {
+        self.told.notified().await;
+    }
+
+    fn end(&self) {
+        self.over.store(true, Ordering::Relaxed);
+        // It waits for whoever asks later.
+        self.told.notify_one();
+    }
+
+    fn is_over(&self) -> bool {
+        self.over.load(Ordering::Relaxed)
+    }
 }
 
 /// What a worker saw, between begin and end of the plan.
@@ -45,8 +74,6 @@ pub struct Tally {
     pub bytes: u64,
     /// Calls that failed, and games that were refused.
     pub failures: u64,
-    /// A lease asked for games that are not there.
-    pub used_up: bool,
     pub acquire: Latencies,
     pub submit: Latencies,
 }
@@ -56,7 +83,6 @@ impl Tally {
         self.games += other.games;
         self.bytes += other.bytes;
         self.failures += other.failures;
-        self.used_up |= other.used_up;
         self.acquire.0.extend(other.acquire.0);
         self.submit.0.extend(other.submit.0);
     }
@@ -138,13 +164,25 @@ impl Stub {
         // Real workers did not all start in the same moment.
         let first = plan.begin.saturating_duration_since(Instant::now()).mul_f64(rand::random());
         sleep(first).await;
-        while Instant::now() < plan.end && !tally.used_up {
+        if plan.pace == 0.0 {
+            // All games there are would be gone before the beginning.
+            self.warm_up().await;
+            sleep_until(plan.begin.into()).await;
+        }
+        while Instant::now() < plan.end && !plan.supply.is_over() {
             if self.lease(&plan, &mut tally).await.is_err() {
                 tally.failures += u64::from(counts(&plan));
                 sleep(Duration::from_millis(100)).await;
             }
         }
         tally
+    }
+
+    /// Connects, by asking for a lease that is given back. What fails here fails again when it counts.
+    async fn warm_up(&mut self) {
+        if let Ok(Answer::Lease(lease)) = self.acquire(0.0).await {
+            let _ = self.release(&lease).await;
+        }
     }
 
     /// One lease, from asking for it to its last game.
@@ -169,14 +207,14 @@ impl Stub {
             for number in rest.by_ref().take(batch_games(plan.pace)) {
                 match plan.games.game(number) {
                     Some(game) => games.push(game.clone()),
-                    None => tally.used_up = true,
+                    None => plan.supply.end(),
                 }
             }
             if plan.pace > 0.0 {
                 started += Duration::from_secs_f64(games.len() as f64 / plan.pace);
                 sleep_until(started.into()).await;
             }
-            if Instant::now() >= plan.end || tally.used_up {
+            if Instant::now() >= plan.end || plan.supply.is_over() {
                 return self.release(&lease).await;
             }
             self.submit(SubmitRequest { games, ..self.submission(&lease) }, plan, tally).await?;
@@ -205,7 +243,7 @@ fn batch_games(pace: f64) -> usize {
 }
 
 fn counts(plan: &Plan) -> bool {
-    (plan.begin..plan.end).contains(&Instant::now())
+    (plan.begin..plan.end).contains(&Instant::now()) && !plan.supply.is_over()
 }
 
 fn note(latencies: &mut Latencies, plan: &Plan, took: Duration) {
