@@ -60,9 +60,10 @@ def json_lines(command):
     return [json.loads(line) for line in output(command).splitlines()]
 
 
-def speed(args, player, seconds, threads=1):
-    """`ludus speed` of a player: evaluations and games a second."""
+def speed(args, player, seconds, threads=1, shortlist=0):
+    """`ludus speed` of a player: evaluations and games a second, plays chosen among so many of each roll (0: all)."""
     command = [args.ludus, "speed", "--player", player, "--threads", threads, "--time", f"{int(seconds * 1000)}ms"]
+    command += ["--shortlist", shortlist]
     return json.loads(output([*command, "--json"]))
 
 
@@ -70,6 +71,13 @@ def fresh(args, inputs, hidden):
     """A weight file of this size with random weights."""
     path = MADE / f"{inputs}-{hidden}.safetensors"
     output([args.bench, "fresh", inputs, hidden, path])
+    return str(path)
+
+
+def pruned(args):
+    """A weight file of the shipped player with small networks for shortlists beside its own."""
+    path = MADE / "shipped-pruned.safetensors"
+    output([args.bench, "pruned", path])
     return str(path)
 
 

@@ -8,7 +8,7 @@ use anyhow::{Result, ensure};
 use clap::{Parser, Subcommand};
 use ludus_bench::fleet::Fleet;
 use ludus_bench::work::Work;
-use ludus_bench::{fleet, judging, learning, samples, self_play, work};
+use ludus_bench::{fleet, judging, learning, pruned, samples, self_play, work};
 use ludus_config::Optimizer;
 use serde::Serialize;
 
@@ -28,6 +28,11 @@ enum Command {
         inputs: String,
         /// Hidden units of each network
         hidden: usize,
+        /// The file
+        output: PathBuf,
+    },
+    /// Writes the shipped player with small networks, made in a few seconds, that find the plays worth a judgement
+    Pruned {
         /// The file
         output: PathBuf,
     },
@@ -117,6 +122,7 @@ fn main() -> Result<()> {
             let file = samples::fresh(&*samples::arena()?, &inputs, hidden)?;
             file.save(&output)?;
         }
+        Command::Pruned { output } => pruned::shipped()?.save(&output)?,
         Command::Judging { players, seconds } => {
             let arena = samples::arena()?;
             let turns = judging::turns()?;
