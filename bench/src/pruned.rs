@@ -51,7 +51,7 @@ pub fn shipped() -> Result<WeightFile> {
         for (class, lessons) in lessons.iter_mut().enumerate() {
             if class >= large.networks.len() {
                 let (network, optimizer) = &mut students[class];
-                // Every so manieth position, so that those of a step are of many games.
+                // Positions far apart, so that those of a step are of many games.
                 let stride = lessons.len().div_ceil(BATCH).max(1);
                 for first in 0..stride {
                     let part: Vec<usize> = (first..lessons.len()).step_by(stride).collect();

@@ -243,6 +243,11 @@ pub(super) fn check_kernels(set: impl InputSet<Backgammon> + 'static) {
         if class == other_class {
             let end = set.shared(*class);
             assert_eq!(one.below(end), other.below(end), "{pair:?}");
+            assert!(set.begins_alike(*class, &pair[0], &pair[1]));
+            let mut rest = one.clone();
+            rest.truncate(one.below(end).indices.len());
+            set.write_rest(*class, &pair[1], &mut rest);
+            assert_eq!(rest, *other, "{pair:?}");
             shared += 1;
         }
     }

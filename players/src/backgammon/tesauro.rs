@@ -85,6 +85,7 @@ fn side(found: &mut Found<'_>, first: usize, side: &[u8; 25]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::backgammon::slow;
     use crate::backgammon::tests::positions;
 
     /// The inputs by their definition, one after the other.
@@ -117,6 +118,11 @@ mod tests {
             }
             assert_eq!(dense, slow(&position), "{position:?}");
         }
+    }
+
+    #[test]
+    fn every_kernel_judges_the_same() {
+        slow::check_kernels(Tesauro198);
     }
 
     #[test]
