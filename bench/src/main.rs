@@ -122,7 +122,9 @@ fn main() -> Result<()> {
             let file = samples::fresh(&*samples::arena()?, &inputs, hidden)?;
             file.save(&output)?;
         }
-        Command::Pruned { output } => pruned::shipped()?.save(&output)?,
+        Command::Pruned { output } => {
+            pruned::shipped()?.save(&output)?;
+        }
         Command::Judging { players, seconds } => {
             let arena = samples::arena()?;
             let turns = judging::turns()?;
