@@ -12,8 +12,8 @@ const MOST_DOTS = 40;
  * A chart that can be drawn again and again with `draw(what)`:
  *
  * - `series`: [{ name, colour: "c1".."c5", points: [{ x, y, low, high, href, title }], raw, band, dots, show }];
- *   `raw` draws the points faintly beneath a smoothed line
- * - `x`, `y`: { format, log, low, high, ticks }; `y.marks`: [{ at, label }], lines across that are always in sight
+ *   `raw` draws the points faintly beneath a smoothed line; a click leads to the `href` of the point nearest to it
+ * - `x`, `y`: { format, log, low, high, least, ticks }, `least` being the range shown when all values are one; `y.marks`: [{ at, label }], lines across that are always in sight
  * - `empty`: what to say when there is nothing to draw
  */
 export function chart({ id, title, unit, height = 210, wide = false }) {
@@ -21,6 +21,8 @@ export function chart({ id, title, unit, height = 210, wide = false }) {
   const canvas = svg("svg", { height, role: "img", "aria-label": title });
   const hint = h("div.hint", { hidden: true });
   const figure = h("figure.chart", { id, class: wide ? "wide" : null }, caption, canvas, hint);
+  // A finger does not leave a chart; it touches something else.
+  document.addEventListener("pointerdown", (event) => { if (!figure.contains(event.target)) hint.hidden = true; });
   let what = null;
   let drawnWidth = 0;
 
@@ -58,7 +60,8 @@ function paint(canvas, figure, hint, { series, x, y, empty }, width, height) {
   const yTicks = (y.log ? logarithmic : linear)(yRange.low, yRange.high, Math.max(3, Math.round(height / 48)));
   const yTexts = yTicks.map((tick) => (y.format ?? String)(tick));
   const left = 8 + 6.6 * Math.max(...yTexts.map((text) => text.length));
-  const names = shown.filter((one) => one.points.length && one.name);
+  const drawn = shown.filter((one) => one.points.length);
+  const names = drawn.filter((one) => one.name);
   const right = names.length ? Math.min(width * 0.3, 10 + 6.9 * Math.max(...names.map((one) => one.name.length))) : 10;
   const xOf = scale({ ...xRange, log: x.log }, left, width - right);
   const yOf = scale({ ...yRange, log: y.log }, height - BOTTOM, TOP);
@@ -86,11 +89,24 @@ function paint(canvas, figure, hint, { series, x, y, empty }, width, height) {
   const texts = labels.map(({ one, y: at }) => svg(`text.name.${one.colour}`, { x: width - right + 7, y: at + 4 }, one.name));
   const guide = svg("line.guide", { y1: TOP, y2: height - BOTTOM, hidden: true, visibility: "hidden" });
   canvas.replaceChildren(grid, marks, guide, ...lines, ...texts);
-  canvas.setAttribute("aria-label", `${figure.querySelector("h3").textContent}: ${names.map((one) => `${one.name} ${(y.format ?? String)(one.points.at(-1).y)}`).join(", ")}`);
-  canvas.onpointermove = (event) => point(event, { canvas, figure, hint, guide, shown: names, xOf, x, y, left, end: width - right, width });
-  canvas.onpointerleave = () => {
+  canvas.setAttribute("aria-label", `${figure.querySelector("h3").textContent}: ${drawn.map((one) => `${one.name} ${(y.format ?? String)(one.points.at(-1).y)}`.trim()).join(", ")}`);
+  const look = (event) => {
+    const at = point(event, { canvas, figure, hint, guide, drawn, xOf, x, y, left, end: width - right, width });
+    canvas.classList.toggle("leads", Boolean(at?.href));
+    return at;
+  };
+  canvas.onpointermove = look;
+  canvas.onpointerdown = look;
+  canvas.onpointerleave = (event) => {
+    if (event.pointerType === "touch") return;
     hint.hidden = true;
     guide.setAttribute("visibility", "hidden");
+  };
+  canvas.onclick = (event) => {
+    // A dot is a link itself, and where there is no pointer to hover with the link is in the hint.
+    if (event.target.closest("a") || event.pointerType === "touch") return;
+    const at = look(event);
+    if (at?.href) location.assign(at.href);
   };
 }
 
@@ -107,7 +123,7 @@ function range(values, axis, air) {
   const more = (high - low || Math.abs(high) || 1) * air;
   low = axis.low ?? low - more;
   high = axis.high ?? high + more;
-  return { low, high: high > low ? high : low + 1 };
+  return { low, high: high > low ? high : low + (axis.least ?? 1) };
 }
 
 function seriesOf(one, xOf, yOf) {
@@ -154,30 +170,31 @@ function place(labels, top, bottom) {
   return sorted;
 }
 
-/** Shows the values nearest to the pointer. */
-function point(event, { canvas, figure, hint, guide, shown, xOf, x, y, left, end, width }) {
+/** Shows the values nearest to the pointer, and gives the nearest point. */
+function point(event, { canvas, figure, hint, guide, drawn, xOf, x, y, left, end, width }) {
   const box = canvas.getBoundingClientRect();
   const pixel = ((event.clientX - box.left) / box.width) * width;
   if (pixel < left - 4 || pixel > end + 4) {
     hint.hidden = true;
     guide.setAttribute("visibility", "hidden");
-    return;
+    return null;
   }
   const wanted = xOf.inverse(pixel);
   const nearest = (points) => points.reduce((best, p) => (Math.abs(p.x - wanted) < Math.abs(best.x - wanted) ? p : best));
-  const found = shown.map((one) => ({ one, p: nearest(one.points) }));
+  const found = drawn.map((one) => ({ one, p: nearest(one.points) }));
   const at = nearest(found.map(({ p }) => p));
   guide.setAttribute("x1", xOf(at.x));
   guide.setAttribute("x2", xOf(at.x));
   guide.setAttribute("visibility", "visible");
   const rows = found.map(({ one, p }) => h("tr", h(`td.${one.colour}`, one.name),
     h("td", (one.show ?? ((q) => (y.hint ?? y.format ?? String)(q.y)))(p))));
-  hint.replaceChildren(h("div.soft", [(x.hint ?? x.format ?? String)(at.x), at.title && ` · ${at.title}`]), h("table", h("tbody", rows)));
+  hint.replaceChildren(h("div.soft", [(x.hint ?? x.format ?? String)(at.x), at.title && [" · ", at.href ? h("a", { href: at.href }, at.title) : at.title]]), h("table", h("tbody", rows)));
   hint.hidden = false;
   const place = (xOf(at.x) / width) * box.width;
   const over = place + 16 + hint.offsetWidth > figure.clientWidth;
   hint.style.left = `${over ? Math.max(0, place - 12 - hint.offsetWidth) : place + 12}px`;
   hint.style.top = `${canvas.offsetTop + 8}px`;
+  return at;
 }
 
 /** A small picture of an interval on a line from `low` to `high`, with a stroke at 0. */

@@ -24,9 +24,10 @@ export function curves(run) {
     const axis = axes(over, state);
     figures.strength.draw(strength(run, state, axis));
     figures.errors.draw(errors(run, state, axis));
-    figures.loss.draw(loss(state, axis));
-    figures.speed.draw(speed(state, axis));
-    figures.backlog.draw(backlog(state, axis));
+    const reports = linked(run, state);
+    figures.loss.draw(loss(reports, axis));
+    figures.speed.draw(speed(reports, axis));
+    figures.backlog.draw(backlog(reports, axis));
   };
   const tab = (name, text) => h("button", {
     type: "button", "aria-pressed": String(name === over),
@@ -50,7 +51,7 @@ function axes(over, { run }) {
   return {
     ofPoint: (point) => (time ? point.at - start : point.games),
     ofVersion: (version) => (time ? version.published_at - start : version.games),
-    x: time ? { format: span, low: 0, ticks: hours } : { format: short, low: 0, hint: (games) => `${short(games)} games` },
+    x: time ? { format: span, low: 0, least: 60, ticks: hours } : { format: short, low: 0, least: 1000, hint: (games) => `${short(games)} games` },
   };
 }
 
@@ -64,6 +65,20 @@ function hours(low, high, count) {
 function versionPoint(run, axis, version, values) {
   return { x: axis.ofVersion(version), href: to.version(run, version.version), title: `v${version.version}`, ...values };
 }
+
+/** The trainer's reports, each with the version that was the newest by then. */
+function linked(run, { points, versions }) {
+  const inOrder = [...versions.values()].sort((a, b) => a.version - b.version);
+  let [next, link] = [0, {}];
+  return points.map((point) => {
+    for (; next < inOrder.length && inOrder[next].games <= point.games; next += 1) {
+      link = { href: to.version(run, inOrder[next].version), title: `v${inOrder[next].version}` };
+    }
+    return { ...point, ...link };
+  });
+}
+
+const reportPoint = (axis, report, y) => ({ x: axis.ofPoint(report), y, href: report.href, title: report.title });
 
 function strength(run, { versions, strength: { meetings } }, axis) {
   const opponents = [...new Set(meetings.map((one) => one.opponent))].sort((a, b) => Number(/^v\d+$/.test(a)) - Number(/^v\d+$/.test(b)));
@@ -88,11 +103,11 @@ function errors(run, { versions, strength: { scores } }, axis) {
   return { series, x: axis.x, y: { log: true, format: (v) => short(v), hint: (v) => plain(v, 2) }, empty: "Measured when a version is published" };
 }
 
-function loss({ points }, axis) {
-  const classes = [...new Set(points.flatMap((point) => Object.keys(point.losses)))].sort();
+function loss(reports, axis) {
+  const classes = [...new Set(reports.flatMap((report) => Object.keys(report.losses)))].sort();
   const series = classes.map((name, i) => ({
     name, colour: COLOURS[i % COLOURS.length], raw: true,
-    points: points.filter((point) => name in point.losses).map((point) => ({ x: axis.ofPoint(point), y: point.losses[name] })),
+    points: reports.filter((report) => name in report.losses).map((report) => reportPoint(axis, report, report.losses[name])),
   }));
   return { series, x: axis.x, y: { format: (v) => plain(v, v < 0.1 ? 3 : 2), hint: (v) => plain(v, 4) }, empty: "The trainer has not reported yet" };
 }
@@ -109,15 +124,15 @@ export function rates(points, count) {
   return list;
 }
 
-function speed({ points }, axis) {
+function speed(reports, axis) {
   const series = [["played", "accepted"], ["learnt", "games"]].map(([name, count], i) => ({
     name, colour: COLOURS[i], raw: true,
-    points: points.length ? rates(points, count).map(({ point, rate }) => ({ x: axis.ofPoint(point), y: rate })) : [],
+    points: reports.length ? rates(reports, count).map(({ point, rate }) => reportPoint(axis, point, rate)) : [],
   }));
   return { series, x: axis.x, y: { format: short, low: 0 }, empty: "Measured from the second report on" };
 }
 
-function backlog({ points }, axis) {
-  const series = [{ name: "", colour: "c1", points: points.map((point) => ({ x: axis.ofPoint(point), y: point.backlog })) }];
+function backlog(reports, axis) {
+  const series = [{ name: "", colour: "c1", points: reports.map((report) => reportPoint(axis, report, report.backlog)) }];
   return { series, x: axis.x, y: { format: short, low: 0 }, empty: "The trainer has not reported yet" };
 }
