@@ -34,9 +34,9 @@ export const h = (name, ...parts) => build(named(null, name), parts);
 /** The same for SVG. */
 export const svg = (name, ...parts) => build(named(SVG, name), parts);
 
-/** A table; a column is { title, number, wide }, a row a list of cells or { cells, marked }. */
+/** A table; a column is { title, number, wide, wrap }, a row a list of cells or { cells, marked }. */
 export function table(columns, rows) {
-  const kind = (column) => ({ class: [column.number && "number", column.wide && "wide"].filter(Boolean).join(" ") || null });
+  const kind = (column) => ({ class: [column.number && "number", column.wide && "wide", column.wrap && "wrap"].filter(Boolean).join(" ") || null });
   const cell = (value, i) => (value instanceof HTMLTableCellElement ? value : h("td", kind(columns[i]), value));
   return h("div.table", h("table",
     columns.some((column) => column.title) && h("thead", h("tr", columns.map((column) => h("th", kind(column), { scope: "col" }, column.title)))),

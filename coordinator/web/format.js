@@ -6,6 +6,9 @@ const MINUS = "\u2212";
 /** 1 234 567. */
 export const grouped = (n) => String(Math.round(n)).replace(/\B(?=(\d{3})+$)/g, THIN);
 
+/** A sentence of the server's, its whole numbers grouped like all others. */
+export const legible = (text) => text.replace(/(?<![\d.,])\d{4,}/g, (digits) => grouped(Number(digits)));
+
 /** 13.6 M: three digits and a unit. */
 export function short(n) {
   const size = Math.abs(n);

@@ -9,7 +9,7 @@ import { ago, grouped, signed } from "./format.js";
 import { plays } from "./plays.js";
 
 export async function show(main, { parts: [run, series, number], trail }) {
-  trail(run, `game ${series} / ${number}`);
+  trail(run, `game ${series} / ${grouped(Number(number))}`);
   const judge = new URLSearchParams(location.search).get("judge");
   const game = await get(`runs/${part(run)}/games/${series}/${number}${judge ? `?judge=${part(judge)}` : ""}`);
   const last = game.plies.length;
@@ -105,7 +105,7 @@ function file({ file: found, run, series, number }) {
 }
 
 function moveRow(ply, i, names, click) {
-  return h("tr", { click }, h("td.number.faint", i + 1), h("td", h(`span.soft`, names[ply.seat])), h("td", ply.roll), h("td", ply.play, ply.explored && h("span.wait", " explored")),
+  return h("tr", { click }, h("td.number.faint", i + 1), h("td", h(`span.soft`, names[ply.seat])), h("td", ply.roll), h("td.wrap", ply.play, ply.explored && h("span.wait", " explored")),
     h("td.number", ply.luck === null ? "" : h(`span.${tone(ply.luck)}`, signed(ply.luck, 2) || "0")), h("td.number", ply.loss > 0.0005 ? h("span.bad", signed(-ply.loss)) : ""));
 }
 

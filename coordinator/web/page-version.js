@@ -2,7 +2,7 @@
 
 import { get, part, to } from "./api.js";
 import { h, sheet, table } from "./dom.js";
-import { bytes, date, evidence, grouped, interval, plain } from "./format.js";
+import { bytes, date, evidence, grouped, interval, legible, plain } from "./format.js";
 import { known } from "./run-versions.js";
 
 export async function show(main, { parts: [run, name], trail }) {
@@ -32,15 +32,18 @@ function cardOf(card) {
     Object.entries(card.losses).map(([name, loss]) => fact(`Loss, ${name}`, plain(loss, 4))), fact("Size", `${grouped(card.size)} bytes`));
 }
 
+/** A value and what it rests on: between them a line may break, within them not. */
+const measured = (value, note) => [h("span.nowrap", value), " ", h("span.soft.nowrap", note)];
+
 function strengthOf(run, { gate }, { scores, meetings }) {
   const rows = [
-    ...Object.values(scores).map(({ class: name, er, se, decisions }) => [`Error rate, ${name}`, `${plain(er, 2)}${se ? ` ± ${plain(se, 2)}` : ""} mp`, `${grouped(decisions)} decisions`]),
-    ...Object.values(meetings).map(({ opponent, ppg, low, high, pairs }) => [`Points per game against ${opponent}`, interval(ppg, low, high), `${grouped(pairs)} pairs`]),
+    ...Object.values(scores).map(({ class: name, er, se, decisions }) => [`Error rate, ${name}`, measured(`${plain(er, 2)}${se ? ` ± ${plain(se, 2)}` : ""} mp`, `${grouped(decisions)} decisions`)]),
+    ...Object.values(meetings).map(({ opponent, ppg, low, high, pairs }) => [`Points per game against ${opponent}`, measured(interval(ppg, low, high), `${grouped(pairs)} pairs`)]),
   ];
   if (gate) {
-    rows.push([`Gate against ${gate.opponent}`, gate.pairs ? interval(gate.ppg, gate.ppg_low, gate.ppg_high) : "no match", `${grouped(gate.pairs)} pairs`]);
-    rows.push(["Evidence: better, not better", `${evidence(gate.e_better)}, ${evidence(gate.e_worse)}`, gate.verdict]);
+    rows.push([`Gate against ${gate.opponent}`, measured(gate.pairs ? interval(gate.ppg, gate.ppg_low, gate.ppg_high) : "no match", `${grouped(gate.pairs)} pairs`)]);
+    rows.push(["Evidence: better, not better", measured(`${evidence(gate.e_better)}, ${evidence(gate.e_worse)}`, gate.verdict)]);
   }
   if (rows.length === 0) return h("p.soft", "Nothing was measured yet.");
-  return h("div.stack", table([{ title: "" }, { title: "" }, { title: "" }], rows), gate && h("p.soft", gate.reason), h("p", h("a", { href: to.run(run) }, "Back to the run")));
+  return h("div.stack", table([{ wrap: true }, { wrap: true }], rows), gate && h("p.soft", legible(gate.reason)), h("p", h("a", { href: to.run(run) }, "Back to the run")));
 }

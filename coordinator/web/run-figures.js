@@ -17,13 +17,13 @@ function numbers({ run, workers, server, strength, rates }) {
   const speed = rate(rates);
   const list = [
     figure("Champion", link(run.champion)),
-    figure("Latest", link(run.latest_version), run.champion && run.latest_version > run.champion ? `${run.latest_version - run.champion} later` : ""),
+    figure("Latest", link(run.latest_version), run.champion && run.latest_version > run.champion ? `${grouped(run.latest_version - run.champion)} later` : ""),
     ...champion(run, strength),
     figure("Games learnt", short(run.games), "", grouped(run.games)),
     figure("Positions learnt", short(run.positions), "", grouped(run.positions)),
     figure("Playing", speed === null ? "…" : short(speed), "games/s"),
     figure("Waiting to be learnt", short(run.backlog), "games", grouped(run.backlog)),
-    figure("Workers", String(workers.length)),
+    figure("Workers", grouped(workers.length)),
   ];
   if (run.reported_at) list.push(figure("Last checkpoint", span(Math.max(0, Date.now() / 1000 - run.reported_at)), "ago"));
   if (run.phase > 0 || run.next_phase) {

@@ -3,7 +3,7 @@
 import { get, part, to } from "./api.js";
 import { chart, intervalPicture } from "./chart.js";
 import { fill, h, table } from "./dom.js";
-import { ago, evidence, grouped, interval, signed, span } from "./format.js";
+import { ago, evidence, grouped, interval, legible, signed, span } from "./format.js";
 
 /** Shortest time between two looks at a gate that goes on, in milliseconds. */
 const PERIOD = 4000;
@@ -50,7 +50,7 @@ export function gates(run) {
     title.textContent = !gate ? "Gate" : `Gate: v${candidate} against ${gate.opponent}`;
     note.textContent = !gate ? "none yet" : goesOn
       ? `in progress, ${grouped(gate.pairs)} of ${grouped(gate.limit)} pairs at most` : `${gate.verdict} after ${grouped(gate.pairs)} pairs`;
-    reason.textContent = gate?.reason ?? "The first version with games behind it is tested as soon as it is published.";
+    reason.textContent = legible(gate?.reason ?? "The first version with games behind it is tested as soon as it is published.");
     // Not those of another one, while its own are on the way.
     charts.hidden = !gate || drawn !== candidate;
     if (gate) look(candidate, goesOn);
@@ -107,9 +107,9 @@ function verdicts(run, decided, { candidate, all }, { choose, more }) {
       gate.opponent, h(`span.state.${gate.verdict}`, gate.verdict), grouped(gate.pairs),
       gate.pairs ? interval(gate.ppg, gate.ppg_low, gate.ppg_high) : h("span.faint", "no match"),
       gate.pairs ? h("span.c1", intervalPicture({ mean: gate.ppg, from: gate.ppg_low, to: gate.ppg_high }, -reach, reach)) : "",
-      evidence(gate.e_better), evidence(gate.e_worse), h("span.soft", gate.reason),
+      evidence(gate.e_better), evidence(gate.e_worse), h("span.soft", legible(gate.reason)),
     ],
   }));
   return h("div.stack", h("h3", "Verdicts"), table(columns, rows),
-    !all && decided.length > SHOWN && h("p", h("button.quiet", { type: "button", click: more }, `All ${decided.length} verdicts`)));
+    !all && decided.length > SHOWN && h("p", h("button.quiet", { type: "button", click: more }, `All ${grouped(decided.length)} verdicts`)));
 }

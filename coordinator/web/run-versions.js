@@ -2,7 +2,7 @@
 
 import { part, to } from "./api.js";
 import { fill, h, table } from "./dom.js";
-import { ago, bytes, date, interval, plain, short } from "./format.js";
+import { ago, bytes, date, grouped, interval, plain, short } from "./format.js";
 
 const SHOWN = 20;
 
@@ -22,7 +22,7 @@ export function versions(run) {
       draw(state);
     };
     fill(list, newest.length === 0 ? h("p.soft", "None was published yet.") : tableOf(run, shown, state, { chosen, choose }),
-      shown.length < newest.length && h("p", h("button.quiet", { type: "button", click: () => { all = true; draw(state); } }, `All ${newest.length} versions`)));
+      shown.length < newest.length && h("p", h("button.quiet", { type: "button", click: () => { all = true; draw(state); } }, `All ${grouped(newest.length)} versions`)));
     fill(comparison, chosen.size === 2 ? compare([...chosen].sort((a, b) => a - b).map((number) => state.versions.get(number)), state)
       : newest.length > 1 && h("p.soft", chosen.size ? "Choose another one to compare it with." : "Choose two to compare them."));
   }
@@ -64,7 +64,7 @@ function tableOf(run, shown, state, { chosen, choose }) {
         h("input", { type: "checkbox", "aria-label": `Compare v${version.version}`, checked: chosen.has(version.version), change: (event) => choose(version.version, event.target.checked) }),
         h("a", { href: to.version(run, version.version) }, `v${version.version}`),
         h(`span.state.${version.state}`, version.state),
-        parent ? `v${parent}` : h("span.faint", "none"),
+        parent ? h("a", { href: to.version(run, parent) }, `v${parent}`) : h("span.faint", "none"),
         short(version.games),
         scores.overall ? plain(scores.overall.er, 1) : h("span.faint", "–"),
         met ? [interval(met.ppg, met.low, met.high, 2), " ", h("span.soft", `against ${met.opponent}`)]
