@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-use axum::http::{HeaderMap, StatusCode, header};
-use axum::response::{IntoResponse, Response};
+use axum::http::{HeaderMap, StatusCode, Uri, header};
+use axum::response::{IntoResponse, Redirect, Response};
 use ludus_players::weight_file::Digest;
 
 use super::asked::Path;
@@ -63,6 +63,18 @@ pub(super) async fn page() -> Response {
         (header::CACHE_CONTROL, "no-cache"),
     ];
     (headers, INDEX).into_response()
+}
+
+/// An address as people type or shorten it, `/runs` or one with a slash at its end: leads to the page that is meant.
+pub(super) async fn detour(asked: Uri) -> Redirect {
+    let page = match asked.path().trim_end_matches('/') {
+        "/runs" => "/",
+        path => path,
+    };
+    match asked.query() {
+        Some(query) => Redirect::temporary(&format!("{page}?{query}")),
+        None => Redirect::temporary(page),
+    }
 }
 
 /// A file of the dashboard. Browsers ask each time whether it has changed, so that an update shows at once.

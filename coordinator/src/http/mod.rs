@@ -90,8 +90,12 @@ pub(crate) fn router(view: Arc<dyn View>, stop: CancellationToken) -> Router {
         .route("/api/v1/runs/{run}/versions/{version}/weights", get(download::get).head(download::head))
         .route("/assets/{file}", get(assets::file))
         .route("/favicon.svg", get(assets::icon));
+    router = router.route("/runs", get(assets::detour)).route("/runs/", get(assets::detour));
     for page in assets::PAGES {
         router = router.route(page, get(assets::page));
+        if *page != "/" {
+            router = router.route(&format!("{page}/"), get(assets::detour));
+        }
     }
     router
         .method_not_allowed_fallback(|| async { Refusal::method() })

@@ -291,6 +291,30 @@ async fn every_page_is_the_dashboard_which_loads_nothing_from_elsewhere_and_know
     assert_eq!(get(&view, "/assets/..%2f..%2fCargo.toml").await.status, StatusCode::NOT_FOUND);
 }
 
+#[tokio::test]
+async fn addresses_that_people_shorten_or_end_with_a_slash_lead_to_the_page_that_is_meant() {
+    let view = Scripted::new();
+    for (asked, page) in [
+        ("/runs", "/"),
+        ("/runs/", "/"),
+        ("/runs//", "/"),
+        ("/api/", "/api"),
+        ("/runs/a%20b/", "/runs/a%20b"),
+        ("/runs/bg/position/?position=4HPwATDgc/ABMA", "/runs/bg/position?position=4HPwATDgc/ABMA"),
+        ("/runs/bg/versions/3/", "/runs/bg/versions/3"),
+        ("/runs/bg/games/1/7/", "/runs/bg/games/1/7"),
+    ] {
+        let reply = get(&view, asked).await;
+        assert_eq!(reply.status, StatusCode::TEMPORARY_REDIRECT, "{asked}");
+        assert_eq!(reply.header(header::LOCATION), page, "{asked}");
+        assert!(get(&view, page).await.header(header::CONTENT_TYPE).starts_with("text/html"), "{page}");
+    }
+    // Nowhere else, and least of all to another host.
+    for nothing in ["/nothing/", "//example.org/", "//example.org/runs/"] {
+        assert_eq!(get(&view, nothing).await.status, StatusCode::NOT_FOUND, "{nothing}");
+    }
+}
+
 /// Posts JSON, with an origin if a page asks.
 async fn post(view: &Arc<Scripted>, path: &str, body: &str, origin: Option<&str>) -> Reply {
     let mut request = Request::builder().method(Method::POST).uri(path).header(header::HOST, "127.0.0.1:1");
@@ -326,8 +350,8 @@ async fn runs_are_created_and_stopped_by_pages_of_this_server_alone() {
     assert_eq!(stopped.json(), serde_json::json!({"run": "bg"}));
     assert_eq!(post(&view, "/api/v1/runs/nope/stop", "{}", None).await.status, StatusCode::NOT_FOUND);
     let actions = view.actions.lock().unwrap().clone();
-    assert!(actions[0].starts_with("create new: game = \"backgammon\"\n[network]"), "{actions:?}");
-    assert!(actions[0].contains("limit_pairs = 500"));
+    assert!(actions[0].starts_with("create new: game = \"backgammon\"\nseed = "), "{actions:?}");
+    assert!(["[network]\nhidden = 40", "limit_pairs = 500"].iter().all(|part| actions[0].contains(part)));
     assert_eq!(actions[1..], ["stop bg"]);
 }
 
