@@ -78,7 +78,10 @@ fn page(command: &Command) -> Result<Vec<u8>> {
     let version = format!("ludus {}", env!("CARGO_PKG_VERSION"));
     // Without its examples, which would be filled like prose; and with a blank for a date, as an empty one is left out and
     // what follows would take its place.
-    let plain = command.clone().after_help(Resettable::Reset);
+    let usage = command.clone().render_usage().to_string();
+    // clap_mangen's own synopsis names every option and none of their values; this is the line that --help shows.
+    let usage = usage.trim_start_matches("Usage:").trim().to_owned();
+    let plain = command.clone().after_help(Resettable::Reset).override_usage(usage);
     let mut page = Vec::new();
     Man::new(plain).date(" ").source(version).manual("Ludus").render(&mut page)?;
     if let Some(examples) = command.get_after_help() {
@@ -114,6 +117,13 @@ mod tests {
             assert!(text.contains(&title), "{title}: {text}");
             for option in command.get_arguments().filter_map(|option| option.get_long()) {
                 assert!(text.contains(&option.replace('-', "\\-")), "{}: {option}", name(command));
+            }
+            let synopsis =
+                text.split(".SH SYNOPSIS").nth(1).and_then(|rest| rest.split(".SH").next()).unwrap();
+            for option in command.get_arguments().filter(|option| option.is_required_set()) {
+                for value in option.get_value_names().unwrap_or_default() {
+                    assert!(synopsis.contains(value.as_str()), "{}: {value} in {synopsis}", name(command));
+                }
             }
             if !command.has_subcommands() {
                 assert!(text.contains(".SH EXAMPLES"), "{}", name(command));
