@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 
 use ludus_proto::v1::ClassLoss;
+use ludus_stream::Depths;
 
 use crate::ledger::Ledger;
 
@@ -30,6 +31,7 @@ pub struct TrainerStats {
 struct Words {
     losses: Vec<ClassLoss>,
     waiting: Option<String>,
+    stream: Option<Depths>,
 }
 
 /// The figures at one moment.
@@ -63,6 +65,8 @@ pub struct TrainerSnapshot {
     pub losses: Vec<ClassLoss>,
     /// What the trainer waits for, if it waits.
     pub waiting: Option<String>,
+    /// How full the stream was at the last checkpoint; `None` before the first, and when the stream did not answer.
+    pub stream: Option<Depths>,
 }
 
 impl TrainerSnapshot {
@@ -98,6 +102,7 @@ impl TrainerStats {
             checkpoints: self.checkpoints.load(Relaxed),
             losses: words.losses.clone(),
             waiting: words.waiting.clone(),
+            stream: words.stream,
         }
     }
 
@@ -122,6 +127,11 @@ impl TrainerStats {
     /// Says what the trainer waits for; `None`: it works.
     pub(crate) fn wait_for(&self, what: Option<String>) {
         self.words.lock().unwrap_or_else(PoisonError::into_inner).waiting = what;
+    }
+
+    /// Shows how full the stream is, if it answered.
+    pub(crate) fn show_stream(&self, depths: Option<Depths>) {
+        self.words.lock().unwrap_or_else(PoisonError::into_inner).stream = depths;
     }
 
     pub(crate) fn count_buried(&self) {

@@ -282,10 +282,13 @@ impl Session<'_> {
         clock.games = self.learner.ledger.games;
         clock.looked = Instant::now();
         self.catching_up &= !(clock.all_heard && self.intake.is_empty());
-        if self.catching_up {
-            return Ok(());
+        if !self.catching_up {
+            self.report(clock, SAFE)?;
         }
-        self.report(clock, SAFE)
+        // For people alone: a stream that does not answer is told of by whoever reads it.
+        let depths = self.patience.runtime.block_on(self.stream.depths());
+        self.patience.stats.show_stream(depths.ok());
+        Ok(())
     }
 
     /// Reports, and settles the entries that at least so many checkpoints know of.

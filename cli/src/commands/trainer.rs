@@ -149,6 +149,17 @@ fn exposition(now: &TrainerSnapshot) -> String {
             number(ratio),
         );
     }
+    if let Some(depths) = now.stream {
+        let stream = [
+            ("ludus_trainer_stream_waiting", "Stream entries not yet acknowledged", depths.waiting),
+            ("ludus_trainer_stream_pending", "Those of them that were delivered", depths.pending),
+            ("ludus_trainer_stream_buried", "Stream entries in the dead letters", depths.buried),
+            ("ludus_trainer_stream_lost", "Stream entries that somebody else removed", depths.lost),
+        ];
+        for (name, help, entries) in stream {
+            text.gauge(name, help, number(entries as f64));
+        }
+    }
     let waiting = f64::from(u8::from(now.waiting.is_some()));
     text.gauge("ludus_trainer_waiting", "1 while it waits; the log says for what", number(waiting));
     let losses = now.losses.iter().map(|loss| (vec![("class", loss.class.clone())], loss.loss));

@@ -122,7 +122,8 @@ fn entries_that_are_none_of_the_runs_are_buried_and_the_run_ends_without_them() 
     assert_eq!((ledger.games, ledger.refused), (509, 1));
     let depths = bench.runtime.block_on(bench.stream().depths()).unwrap();
     assert_eq!((depths.waiting, depths.buried), (0, 5));
-    assert_eq!(bench.stats.snapshot().buried, 5);
+    let shown = bench.stats.snapshot();
+    assert_eq!((shown.buried, shown.stream), (5, Some(depths)));
 }
 
 #[test]
