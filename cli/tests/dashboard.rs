@@ -218,6 +218,24 @@ fn run_page(browser: &mut Browser, live: &Live) {
     assert!(drawn.len() >= 5 && points.starts_with(drawn), "{drawn:?} and {points:?}");
     let losses = browser.eval("document.getElementById('loss').plotted.map((s) => s.name).sort()");
     assert_eq!(losses, serde_json::json!(["contact", "crashed", "race"]));
+    // A click leads to the version that was the newest when the point was reported.
+    browser.wait(
+        "every point has its version",
+        "document.getElementById('loss').plotted[0].points.every((p) => p.title && p.href === `/runs/live/versions/${p.title.slice(1)}`)",
+    );
+    let leads = "(() => { const figure = document.getElementById('loss'); \
+        const canvas = figure.querySelector('svg'); const box = canvas.getBoundingClientRect(); \
+        const click = { clientX: box.left + 0.6 * box.width, clientY: box.top + 50, bubbles: true }; \
+        canvas.dispatchEvent(new PointerEvent('pointermove', click)); \
+        return [figure.querySelector('.hint a')?.getAttribute('href') ?? '', canvas.classList.contains('leads')]; })()";
+    let leads = browser.eval(leads);
+    let version = leads[0].as_str().and_then(|path| path.strip_prefix("/runs/live/versions/"));
+    assert!(leads[1] == true && version.is_some_and(|version| version.parse::<u64>().is_ok()), "{leads}");
+    // So does a chart of one line, which has no name.
+    let alone = "(() => { const canvas = document.querySelector('#backlog svg'); const box = canvas.getBoundingClientRect(); \
+        canvas.dispatchEvent(new PointerEvent('pointermove', { clientX: box.left + 0.6 * box.width, clientY: box.top + 50 })); \
+        return document.querySelector('#backlog .hint td:last-child')?.textContent ?? ''; })()";
+    assert_ne!(browser.eval(alone), "");
     // It goes on by itself.
     let before = drawn.len();
     browser.wait(
@@ -248,6 +266,10 @@ fn run_page(browser: &mut Browser, live: &Live) {
     keep(browser, "run");
 }
 
+/// Where a table is wider than its sheet, so that something of it is out of sight.
+const CLIPPED: &str = "[...document.querySelectorAll('.table')].filter((table) => table.scrollWidth > table.clientWidth + 1) \
+    .map((table) => table.closest('.sheet')?.querySelector('h2')?.textContent)";
+
 fn version_page(browser: &mut Browser, live: &Live) {
     let champion = live.json("runs/live/versions/champion");
     browser.open(&format!("{}/runs/live/versions/{}", live.url, champion["version"]));
@@ -260,6 +282,11 @@ fn version_page(browser: &mut Browser, live: &Live) {
     let got: String = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
     assert_eq!(got, sum);
     keep(browser, "version");
+    for width in [1300, 1024] {
+        browser.size(width, 900);
+        assert_eq!(browser.eval(CLIPPED), serde_json::json!([]), "at {width}");
+    }
+    browser.size(1280, 900);
 }
 
 fn game_page(browser: &mut Browser, live: &Live) {
@@ -344,10 +371,21 @@ fn other_pages(browser: &mut Browser, live: &Live) {
         "the new run is shown",
         "location.pathname === '/runs/second' && document.getElementById('main').dataset.live === 'true'",
     );
-    assert!(live.json("runs/second")["config"].as_str().is_some_and(|config| config.contains("hidden = 40")));
+    let quick = live.json("runs/second")["config"].as_str().expect("a configuration").to_owned();
+    assert!(quick.contains("hidden = 40"));
     browser.eval("document.querySelector('.head .act button[type=button]').click(); document.querySelector('.head form').requestSubmit()");
     browser.wait("it is stopped", "document.querySelector('.head .state').textContent === 'stopped'");
     assert_eq!(live.json("runs/second")["state"], "stopped");
+    // It would have been quick: with first weights that shuffle about for ever there is no curve for a long time.
+    let (config, dir) = (live.place.file("quick.toml", &quick), live.place.path("quick"));
+    let train =
+        ["train", "backgammon", "--config", &config, "--dir", arg(&dir), "--cpu-time", "5s", "--json"];
+    let reached = live.place.json(&train);
+    let count = |name: &str| reached[name].as_u64().expect("a count");
+    assert!(count("games") > 0 && count("positions") < 200 * count("games"), "{reached}");
+    // As people shorten it.
+    browser.show(&format!("{}/runs", live.url));
+    browser.wait("the list", "location.pathname === '/' && document.body.dataset.ready === 'true'");
     browser.open(&format!("{}/api", live.url));
     assert!(
         browser.eval("document.querySelectorAll('section').length").as_u64().is_some_and(|count| count > 15)
@@ -374,6 +412,53 @@ fn phone_and_dark(browser: &mut Browser, live: &Live) {
         browser.wait("it fits on a phone", "document.documentElement.scrollWidth <= 390");
         keep(browser, &format!("{name}-phone"));
     }
+}
+
+#[test]
+fn with_tokens_a_reader_looks_and_only_an_admins_token_starts_and_stops_a_run() {
+    let Some(mut browser) = Browser::start() else { return };
+    let place = Place::new();
+    let data = place.path("data");
+    let token = |name, role| {
+        place.ok(&["token", "create", name, "--role", role, "--dir", arg(&data)]).trim().to_owned()
+    };
+    let [admin, reader] = [token("owner", "admin"), token("people", "read")];
+    let mut coordinator =
+        place.start("coordinator", &["coordinator", "--dir", arg(&data), "--listen", "127.0.0.1:0"]);
+    let line = coordinator.first_line();
+    let url = line.split_whitespace().find(|word| word.starts_with("http://")).expect("its address");
+    let url = url.trim_end_matches(',');
+    // What the browser asks for, name and password, is given with an address once.
+    browser.show(&format!("{}/api/v1/runs", url.replace("http://", &format!("http://any:{reader}@"))));
+    browser.open(url);
+    let start = |token: &str| {
+        format!(
+            "document.querySelector('input[name=name]').value = 'guarded'; \
+             document.querySelector('input[name=limit_pairs]').value = '77'; \
+             document.querySelector('input[name=token]').value = '{token}'; document.querySelector('form').requestSubmit()"
+        )
+    };
+    browser.eval(&start(&reader));
+    browser.wait("a reader is told", "document.querySelector('.error').textContent.includes('role read')");
+    browser.eval(&start(&admin));
+    browser.wait("the run is shown", "document.getElementById('main')?.dataset.live === 'true'");
+    let shown = "document.querySelector('pre').textContent.includes('limit_pairs = 77')";
+    assert_eq!(browser.eval(shown), true);
+    let stop = |token: &str| {
+        format!(
+            "document.querySelector('.head input[name=token]').value = '{token}'; \
+             document.querySelector('.head form').requestSubmit()"
+        )
+    };
+    browser.eval("document.querySelector('.head .act button[type=button]').click()");
+    browser.eval(&stop(&reader));
+    let told = "document.querySelector('.head .error').textContent.includes('role read')";
+    browser.wait("a reader is told here, too", told);
+    assert_eq!(browser.eval("document.querySelector('.head .state').textContent"), "active");
+    browser.eval(&stop(&admin));
+    browser.wait("it is stopped", "document.querySelector('.head .state').textContent === 'stopped'");
+    // Of the refusals the browser itself takes note, and of nothing else.
+    assert!(browser.complaints.iter().all(|complaint| complaint.contains("403")), "{:?}", browser.complaints);
 }
 
 /// Every role's numbers, as promtool likes them.

@@ -103,6 +103,13 @@ impl Browser {
         );
     }
 
+    /// Goes to an address that is no page of the dashboard, and waits until it is there.
+    pub fn show(&mut self, url: &str) {
+        self.call("Page.navigate", json!({"url": "about:blank"}));
+        self.call("Page.navigate", json!({"url": url}));
+        self.wait("it is there", "location.href !== 'about:blank' && document.readyState === 'complete'");
+    }
+
     /// The value of an expression.
     pub fn eval(&mut self, expression: &str) -> Value {
         let asked = json!({"expression": expression, "awaitPromise": true, "returnByValue": true});
