@@ -1,9 +1,13 @@
 //! What lies in deploy/, checked as far as that goes without a cluster. What a check needs and this machine lacks is said.
 
+mod support;
+
 use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+
+use support::{Place, arg, until};
 
 fn deploy() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../deploy")
@@ -127,6 +131,89 @@ fn what_the_manifests_tell_ludus_is_what_it_understands() {
     }
 }
 
+/// The guide from an empty cluster to a run.
+fn guide() -> String {
+    read(deploy().join("../docs/cluster.md"))
+}
+
+/// What the guide's five commands do once kubectl has brought them to the coordinator: they make tokens with which a
+/// trainer and a worker take part, and the run itself.
+#[test]
+fn the_five_commands_of_the_guide_lead_to_a_run_that_is_played_and_learnt() {
+    let guide = guide();
+    let block = guide.split("```sh\n").nth(1).and_then(|rest| rest.split("```").next()).expect("a block");
+    assert_eq!(block.lines().count(), 5, "{block}");
+    let commands: Vec<Vec<&str>> = (block.lines())
+        .filter_map(|line| line.split(" -- ludus ").nth(1)?.split(" | ").next())
+        .map(|command| command.split(' ').collect())
+        .collect();
+    let [trainer, workers, run] = &commands[..] else { panic!("{commands:?}") };
+
+    let place = Place::new();
+    let data = place.path("data");
+    let first = read(deploy().join("kubernetes/base/coordinator.yaml"));
+    let first = first.split("[sh, -c, \"").nth(1).and_then(|rest| rest.split("\"]").next());
+    let first = first.expect("a first token").replace("/data", arg(&data));
+    std::fs::create_dir(&data).expect("a volume");
+    let folder = Path::new(env!("CARGO_BIN_EXE_ludus")).parent().expect("a folder");
+    let path = format!("{}:{}", folder.display(), std::env::var("PATH").unwrap_or_default());
+    // As often as the pod starts.
+    for _ in 0..2 {
+        let made = Command::new("sh").args(["-c", &first]).env("PATH", &path).output().expect("sh starts");
+        assert!(made.status.success(), "{}", text(&made));
+    }
+    let owner = data.join("owner.token");
+
+    let mut coordinator =
+        place.start("coordinator", &["coordinator", "--dir", arg(&data), "--listen", "127.0.0.1:0"]);
+    let line = coordinator.first_line();
+    let url = line.split_whitespace().find(|word| word.starts_with("http://")).expect("its address");
+    let url = url.trim_end_matches(',');
+    let there = |command: &[&str]| {
+        let words = command.iter().map(|word| if *word == "/data" { arg(&data) } else { word });
+        place.ok(&words.collect::<Vec<_>>())
+    };
+    let (trainer, worker) = (there(trainer), there(workers));
+    let [trainer, worker] = [("trainer.token", trainer), ("worker.token", worker)]
+        .map(|(name, secret)| place.file(name, &secret));
+    there(run);
+    let checkpoints = place.path("trainer");
+    let shown = ["--coordinator", url, "--token-file"];
+    let learning = ["trainer", "--dir", arg(&checkpoints), "--stream-dir", arg(&data)];
+    let _trainer = place.start("trainer", &[&learning[..], &shown, &[&trainer]].concat());
+    let _worker = place.start("worker", &[&["worker", "--threads", "1"][..], &shown, &[&worker]].concat());
+    until("games come in, and a version", || {
+        let run = place.json(&[&["run", "show", "--json"][..], &shown, &[arg(&owner)]].concat());
+        let accepted = run["self_play"]["accepted"].as_u64()?;
+        (accepted > 0 && run["latest_version"].as_u64()? > 0).then_some(())
+    });
+}
+
+#[test]
+fn sizes_and_costs_of_the_guide_add_up() {
+    let guide = guide();
+    let number = |text: &str| {
+        let word = text.split_whitespace().next().expect("a number").replace(',', "");
+        word.parse::<f64>().unwrap_or_else(|_| panic!("{text} begins with no number"))
+    };
+    let rows = guide.lines().skip_while(|line| !line.starts_with("| workers (cores)")).skip(2);
+    let rows: Vec<Vec<&str>> = rows
+        .take_while(|line| line.starts_with('|'))
+        .map(|line| line.trim_matches('|').split('|').map(str::trim).collect())
+        .collect();
+    let workers: Vec<f64> = rows.iter().map(|row| number(row[0])).collect();
+    assert_eq!(workers, [2.0, 10.0, 100.0, 1000.0]);
+    let costs = guide.split("at 0.01 a core-hour (spot) the rows are").nth(1).expect("costs");
+    let costs = costs.split("a day").next().expect("an end").replace(" and", ",");
+    let costs: Vec<f64> = costs.split(", ").map(number).collect();
+    assert_eq!(costs.len(), rows.len());
+    for (row, cost) in rows.iter().zip(costs) {
+        let hours = 24.0 * [0, 2, 3, 4].map(|column| number(row[column])).iter().sum::<f64>();
+        assert!((number(row[6]) / hours - 1.0).abs() < 0.01, "{row:?}: {hours} core-hours");
+        assert!((cost / (0.01 * hours) - 1.0).abs() < 0.02, "{row:?}: {cost} a day");
+    }
+}
+
 #[test]
 fn the_alerts_are_sound_and_ring_when_they_should() {
     for args in [
@@ -159,13 +246,21 @@ fn variables_that_are_set_are_variables_that_are_read_and_the_image_has_what_rea
 
 #[test]
 fn the_compose_file_is_one() {
-    let asked = run("docker", &["compose", "version"], "it comes with Docker");
-    if !asked.is_some_and(|output| output.status.success()) {
-        eprintln!("skipped: docker has no compose");
+    let asked = Command::new("docker").args(["compose", "version"]).output();
+    if asked.is_ok_and(|output| output.status.success()) {
+        let output =
+            run("docker", &["compose", "-f", "compose.yaml", "config", "--quiet"], "").expect("it was there");
+        assert!(output.status.success(), "{}", text(&output));
         return;
     }
-    let output =
-        run("docker", &["compose", "-f", "compose.yaml", "config", "--quiet"], "").expect("it was there");
+    // Debian's is of before files had names; all the rest it knows.
+    let compose = read(deploy().join("compose.yaml"));
+    let nameless = compose.lines().filter(|line| !line.starts_with("name: ")).map(|line| format!("{line}\n"));
+    let mut file = tempfile::NamedTempFile::with_suffix(".yaml").expect("a file");
+    file.write_all(nameless.collect::<String>().as_bytes()).expect("written");
+    let args = ["--project-directory", ".", "-f", file.path().to_str().expect("a path"), "config", "--quiet"];
+    let package = "it comes with Docker; Debian: docker-compose";
+    let Some(output) = run("docker-compose", &args, package) else { return };
     assert!(output.status.success(), "{}", text(&output));
 }
 
