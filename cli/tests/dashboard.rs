@@ -108,6 +108,9 @@ fn othello_game(browser: &mut Browser, live: &Live) {
     let played = "document.querySelectorAll('#board .chosen').length";
     assert_eq!(browser.eval(drawn), serde_json::json!([2, 2]));
     keep(browser, "othello");
+    // There are no dice, so nobody speaks of rolls and luck.
+    let said = browser.eval("document.getElementById('main').innerText.toLowerCase()");
+    assert!(["roll", "luck"].iter().all(|word| !said.as_str().expect("text").contains(word)), "{said}");
     let mut before = 4;
     for (step, ply) in plies.iter().enumerate() {
         // The position is seen by the side that acts.
@@ -115,7 +118,8 @@ fn othello_game(browser: &mut Browser, live: &Live) {
         let signs = position.split(' ').next().expect("signs");
         let count = |sign| signs.matches(sign).count();
         let (own, other) = (count('X'), count('O'));
-        let black = ply["seat"] == 0;
+        // Black is who begins.
+        let black = ply["seat"] == plies[0]["seat"];
         let expected = if black { [own, other] } else { [other, own] };
         assert_eq!(browser.eval(drawn), serde_json::json!(expected), "ply {step} of {position}");
         let passes = ply["play"].as_str().is_some_and(|play| play.len() != 2);

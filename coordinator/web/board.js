@@ -21,5 +21,8 @@ export function board(rules, what) {
   }
 }
 
-/** What the seats are called. */
+/** What the sides are called, by colour. */
 export const sides = (rules) => BOARDS[rules]?.SIDES ?? ["first", "second"];
+
+/** The colour of a seat, 0 or 1. In backgammon either may begin; elsewhere the first colour does, whichever seat has it. */
+export const colourOf = (rules, seat, first) => (rules === "backgammon" ? seat : seat ^ first);

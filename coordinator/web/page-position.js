@@ -47,9 +47,10 @@ function study(run, found) {
   const paint = (play, dice) => fill(picture, board(found.rules, { position: found.position, seat: 0, roll: dice ?? roll, play }));
   paint(found.rolls.length === 1 ? found.rolls[0].plays[0]?.move : null);
   const judged = found.judgement;
-  const texts = [["Position ID", found.position], ...found.notations.map(({ name, text }) => [name, text])];
+  const dice = found.rolls.some((one) => one.roll);
+  const texts = [[dice ? "Position ID" : "position", found.position], ...found.notations.map(({ name, text }) => [name, text])];
   const side = h("section.sheet.stack",
-    h("div.row", h("h2", judged ? `Equity ${signed(judged.equity)}` : "Not judged"), h("span.soft", judged ? `before the roll, as ${found.judge} judges` : "the run has no version yet")),
+    h("div.row", h("h2", judged ? `Equity ${signed(judged.equity)}` : "Not judged"), h("span.soft", judged ? `${dice ? "before the roll, " : ""}as ${found.judge} judges` : "the run has no version yet")),
     judged && chances(found.labels, judged.probabilities),
     found.over !== null && h("p", `The game is over: ${signed(found.over, 0)} for the side to act.`),
     found.rolls.length === 1 && [
