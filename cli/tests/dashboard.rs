@@ -380,7 +380,7 @@ fn other_pages(browser: &mut Browser, live: &Live) {
     browser.eval("document.querySelector('.head .act button[type=button]').click(); document.querySelector('.head form').requestSubmit()");
     browser.wait("it is stopped", "document.querySelector('.head .state').textContent === 'stopped'");
     assert_eq!(live.json("runs/second")["state"], "stopped");
-    // It would have been quick: with first weights that shuffle about for ever there is no curve for a long time.
+    // It would have been quick: were its first games thousands of plies long, there would be no curve for a long time.
     let (config, dir) = (live.place.file("quick.toml", &quick), live.place.path("quick"));
     let train =
         ["train", "backgammon", "--config", &config, "--dir", arg(&dir), "--cpu-time", "5s", "--json"];

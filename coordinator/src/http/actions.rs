@@ -30,9 +30,7 @@ pub(super) fn presets() -> Vec<Preset> {
         Preset {
             name: "quick",
             about: "A small network and early versions: a curve after a minute, weaker in the end",
-            // Of the seed come the first weights, which decide how long the first games are: with those of seed 1 this
-            // network shuffles about for thousands of plies.
-            config: "seed = 2\n\n[network]\nhidden = 40\n\n[learn]\npublish_games = 5000\n",
+            config: "[network]\nhidden = 40\n\n[learn]\npublish_games = 5000\n",
         },
         Preset {
             name: "large",

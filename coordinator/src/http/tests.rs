@@ -350,8 +350,8 @@ async fn runs_are_created_and_stopped_by_pages_of_this_server_alone() {
     assert_eq!(stopped.json(), serde_json::json!({"run": "bg"}));
     assert_eq!(post(&view, "/api/v1/runs/nope/stop", "{}", None).await.status, StatusCode::NOT_FOUND);
     let actions = view.actions.lock().unwrap().clone();
-    assert!(actions[0].starts_with("create new: game = \"backgammon\"\nseed = "), "{actions:?}");
-    assert!(["[network]\nhidden = 40", "limit_pairs = 500"].iter().all(|part| actions[0].contains(part)));
+    assert!(actions[0].starts_with("create new: game = \"backgammon\"\n[network]"), "{actions:?}");
+    assert!(actions[0].contains("limit_pairs = 500"));
     assert_eq!(actions[1..], ["stop bg"]);
 }
 
