@@ -91,6 +91,8 @@ pub(crate) fn router(view: Arc<dyn View>, stop: CancellationToken) -> Router {
         .route("/assets/{file}", get(assets::file))
         .route("/favicon.svg", get(assets::icon));
     router = router.route("/runs", get(assets::detour)).route("/runs/", get(assets::detour));
+    // Browsers ask for it unasked when they show JSON or metrics.
+    router = router.route("/favicon.ico", get(assets::icon));
     for page in assets::PAGES {
         router = router.route(page, get(assets::page));
         if *page != "/" {

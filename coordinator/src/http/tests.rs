@@ -282,6 +282,9 @@ async fn every_page_is_the_dashboard_which_loads_nothing_from_elsewhere_and_know
         );
         assert!(reply.text().contains("src=\"/assets/main.js\""));
     }
+    for icon in ["/favicon.svg", "/favicon.ico"] {
+        assert_eq!(get(&view, icon).await.header(header::CONTENT_TYPE), "image/svg+xml");
+    }
     let file = get(&view, "/assets/main.js").await;
     assert_eq!(file.status, StatusCode::OK);
     assert!(file.header(header::CONTENT_TYPE).starts_with("text/javascript"));
