@@ -11,12 +11,11 @@ use crate::{onnx, output};
 
 /// Arguments of `ludus weights export`.
 #[derive(Debug, clap::Args)]
-#[group(id = "form", required = true, multiple = false, args = ["onnx", "half"])]
 pub struct Args {
     /// The weight file
     file: PathBuf,
     /// Folder for an ONNX model of each position class, such as contact.onnx; made when needed
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", required_unless_present = "half", conflicts_with = "half")]
     onnx: Option<PathBuf>,
     /// File for the same weights as 16-bit numbers: half the bytes, and a player like any other
     #[arg(long, value_name = "FILE")]
