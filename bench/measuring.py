@@ -114,7 +114,8 @@ def print_table(heading, rows):
 
 def number(value):
     """A rate, a share or a ratio with three or four digits."""
-    return f"{value:,.0f}" if value >= 1000 else f"{value:.3g}"
+    # From 999.5 on three digits would be written as 1e+03.
+    return f"{value:,.0f}" if value >= 999.5 else f"{value:.3g}"
 
 
 class Processes:

@@ -100,6 +100,8 @@ hidden = 1
 benchmark = \"\"
 limit_pairs = 1
 share = 0.0
+[learn]
+publish_games = 1000000000
 [leases]
 backlog_games = 1000000000
 [audit]

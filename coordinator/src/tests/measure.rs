@@ -11,7 +11,7 @@ fn leases_and_submissions_a_second() {
     let config = CONFIG
         .replace("max_games = 8", "max_games = 512")
         .replace("backlog_games = 1000", "backlog_games = 100000000");
-    let mut desk = Desk::new(&config);
+    let mut desk = Desk::new(&format!("{config}[learn]\npublish_games = 100000000\n"));
     let rounds = 200;
     let (mut leasing, mut submitting, mut games) = (0.0, 0.0, 0);
     for round in 0..rounds {
