@@ -174,11 +174,16 @@ fn learning_limit(run: &Run) -> u64 {
     if untrained(run) { limit.min(run.config.phase(run.phase()).publish_games) } else { limit }
 }
 
-/// How many new games to learn from may be handed out; none before there is room for more than a few.
+/// How many new games to learn from may be handed out; none before there is room for more than a few, and an even number,
+/// so that pairs stay together.
 fn learning_room(run: &Run) -> u64 {
     let limit = learning_limit(run);
     let room = limit.saturating_sub(run.backlog() + run.accounting().leased);
-    if room <= limit / 8 { 0 } else { room }
+    match room {
+        few if few <= limit / 8 => 0,
+        1 => 1,
+        room => room - room % 2,
+    }
 }
 
 /// Whether there are games of a kind that were handed out and got lost.

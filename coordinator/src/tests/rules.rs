@@ -180,6 +180,15 @@ fn self_play_stops_when_the_trainer_is_behind_and_gates_go_on() {
     assert_eq!(desk.lease_of(SeriesKind::SelfPlay).count, 2);
 }
 
+#[test]
+fn near_the_limit_pairs_stay_together_and_a_limit_of_one_game_lets_one_out() {
+    let with =
+        |limit| Desk::new(&CONFIG.replace("backlog_games = 1000", &format!("backlog_games = {limit}")));
+    let desk = with(11);
+    assert_eq!((desk.lease("w").count, desk.lease("w").count), (8, 2));
+    assert_eq!(with(1).lease("w").count, 1);
+}
+
 /// What is out counts, so a worker that dies with all of it must not stop the run.
 #[test]
 fn at_the_limit_games_that_got_lost_are_still_handed_out_again() {
