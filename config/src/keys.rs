@@ -85,6 +85,9 @@ section! {
     pub struct Rollout {
         /// Plies of each game whose after-positions are rolled out.
         pub positions: u32 = 4,
+        /// Whether each class of positions that a game went through is drawn as often as the others, however many of its
+        /// positions it has; rare ones, such as crashed positions, are learnt better then.
+        pub balanced: bool = false,
         /// Rival plays of such a ply are rolled out, too, when they are within so many points of the best at sight; 0:
         /// only the play made.
         pub margin: f64 = 0.0,

@@ -47,6 +47,7 @@ pub(crate) fn rollouts(config: &RunConfig, id: u64, phase: u32) -> SeriesSetting
             plays: rollout.plays,
             trials: rollout.trials,
             horizon: rollout.horizon,
+            balanced: rollout.balanced,
         }),
         phase,
         ..SeriesSettings::default()

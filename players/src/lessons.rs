@@ -136,6 +136,16 @@ pub trait Teacher: Send {
     /// a random play or known chances leave nothing to learn there; see [`returns`]. A record that cannot be replayed adds
     /// nothing.
     fn teach(&mut self, record: &GameRecord, lambda: f32, lessons: &mut [Lessons]) -> Result<(), Violation>;
+    /// The same for a game in which the luck of every roll was measured: without it a return says nearly what a rollout would,
+    /// so it is handed over as a label, to be learnt as such; in order, for all positions but the first of the game, where no
+    /// play led to. Small networks, which learn no labels, get theirs as lessons.
+    fn returns(
+        &mut self,
+        record: &GameRecord,
+        lambda: f32,
+        lessons: &mut [Lessons],
+        collect: &mut dyn FnMut(LabelLesson<'_>),
+    ) -> Result<(), Violation>;
     /// Replays a game by the rules and hands over each of its labels, in order, with the position it is about. A record that
     /// cannot be replayed hands over nothing.
     fn labels(
@@ -240,6 +250,17 @@ impl<G: Game> GameTeacher<G> {
         Ok(G::Chances::from_payoff(if seat == 0 { payoff } else { -payoff }))
     }
 
+    /// Replays the record into `states` and `returns`.
+    fn find_returns(&mut self, record: &GameRecord, lambda: f32) -> Result<(), Violation> {
+        let result = self.replay(record)?;
+        self.evaluator.judge(&self.states, &mut self.values);
+        self.luck.clear();
+        self.luck.extend(recorded_luck::<G::Chances>(record));
+        self.cut(record);
+        returns(&self.values, result, &self.luck, &self.cuts, lambda, &mut self.returns);
+        Ok(())
+    }
+
     /// Cuts the returns at random plays and at positions the input set knows, whose judgement becomes exact. No network
     /// is asked about those, so none has to learn them.
     fn cut(&mut self, record: &GameRecord) {
@@ -263,12 +284,7 @@ impl<G: Game> Teacher for GameTeacher<G> {
     }
 
     fn teach(&mut self, record: &GameRecord, lambda: f32, lessons: &mut [Lessons]) -> Result<(), Violation> {
-        let result = self.replay(record)?;
-        self.evaluator.judge(&self.states, &mut self.values);
-        self.luck.clear();
-        self.luck.extend(recorded_luck::<G::Chances>(record));
-        self.cut(record);
-        returns(&self.values, result, &self.luck, &self.cuts, lambda, &mut self.returns);
+        self.find_returns(record, lambda)?;
         for (state, target) in self.states.iter().zip(&self.returns) {
             if let (Some(target), Some(class)) = (target, self.inputs.class(state)) {
                 for class in [Some(class), self.inputs.pruning(class)].into_iter().flatten() {
@@ -276,6 +292,37 @@ impl<G: Game> Teacher for GameTeacher<G> {
                     lessons[class].push(&self.active, target.as_ref());
                 }
             }
+        }
+        Ok(())
+    }
+
+    fn returns(
+        &mut self,
+        record: &GameRecord,
+        lambda: f32,
+        lessons: &mut [Lessons],
+        collect: &mut dyn FnMut(LabelLesson<'_>),
+    ) -> Result<(), Violation> {
+        self.find_returns(record, lambda)?;
+        let after = self.states.iter().zip(&self.returns).skip(1);
+        for ((ply, play), (state, target)) in (0..).zip(&record.plays).zip(after) {
+            let (Some(target), Some(class)) = (target, self.inputs.class(state)) else { continue };
+            if let Some(small) = self.inputs.pruning(class) {
+                self.inputs.write(small, state, &mut self.active);
+                lessons[small].push(&self.active, target.as_ref());
+            }
+            self.inputs.write(class, state, &mut self.active);
+            collect(LabelLesson {
+                ply,
+                play: *play,
+                position: self.game.write_position(state),
+                class,
+                // What is known has no return.
+                inputs: Some(&self.active),
+                target: target.as_ref(),
+                error: 0.0,
+                trials: 1,
+            });
         }
         Ok(())
     }

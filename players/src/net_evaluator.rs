@@ -195,6 +195,10 @@ impl<G: Game> Evaluator<G> for NetEvaluator<G> {
         self.inputs.known(position).is_some()
     }
 
+    fn class(&self, position: &G::State) -> usize {
+        NetEvaluator::class(self, position)
+    }
+
     fn evaluated(&mut self) -> u64 {
         std::mem::take(&mut self.evaluated)
     }

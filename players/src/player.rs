@@ -32,6 +32,13 @@ pub trait Evaluator<G: Game>: Send {
         false
     }
 
+    /// The class of a position that is not finished, one of those that it has networks for. By default all positions are of
+    /// the same.
+    fn class(&self, position: &G::State) -> usize {
+        let _ = position;
+        0
+    }
+
     /// Positions that it had a network compute since it was last asked. By default it has none.
     fn evaluated(&mut self) -> u64 {
         0
@@ -55,6 +62,10 @@ impl<G: Game, E: Evaluator<G> + ?Sized> Evaluator<G> for Box<E> {
 
     fn knows(&self, position: &G::State) -> bool {
         (**self).knows(position)
+    }
+
+    fn class(&self, position: &G::State) -> usize {
+        (**self).class(position)
     }
 
     fn evaluated(&mut self) -> u64 {

@@ -293,6 +293,9 @@ impl Encoding {
         self.number(u64::from(rollout.positions));
         self.real(rollout.margin);
         self.list(&[rollout.plays, rollout.trials, rollout.horizon]);
+        if rollout.balanced {
+            self.number(1);
+        }
         self.number(record.labels.len() as u64);
         for label in &record.labels {
             self.list(&[label.ply, label.play, label.trials]);

@@ -7,6 +7,8 @@
 //! one ply is exactly what looking one ply ahead gives, unless the evaluator measures luck by a shortlist: then it is so but
 //! for the plays that the shortlist misses.
 
+use std::collections::BTreeMap;
+
 use ludus_games::{Chances, Game, Luck, Plays};
 use ludus_proto::v1::{GameRecord, Label, Rollout, Series};
 use rand_chacha::ChaCha8Rng;
@@ -99,11 +101,15 @@ impl<G: Game> Rollouts<G> {
         states: &[G::State],
     ) -> Result<Vec<Label>, PlayError> {
         let mut drawn = Vec::new();
-        // Every ply whose position after it is not finished: all but the last.
-        let mut pool: Vec<usize> = (0..record.plays.len().saturating_sub(1)).collect();
+        let mut pools = self.pools(player, record, states)?;
         let mut rng = dice::drawn_of(&self.series, record.number);
-        while drawn.len() < self.settings.positions as usize && !pool.is_empty() {
+        while drawn.len() < self.settings.positions as usize && !pools.is_empty() {
+            let class = if pools.len() > 1 { dice::below(&mut rng, pools.len()) } else { 0 };
+            let pool = &mut pools[class];
             let ply = pool.swap_remove(dice::below(&mut rng, pool.len()));
+            if pool.is_empty() {
+                pools.remove(class);
+            }
             let plays = self.contenders(player, record, states, ply)?;
             if !plays.is_empty() {
                 drawn.push((ply, plays));
@@ -131,6 +137,26 @@ impl<G: Game> Rollouts<G> {
             }
         }
         Ok(labels)
+    }
+
+    /// The plies to draw from: lists that are equally likely, none of them empty.
+    fn pools(
+        &self,
+        player: &mut dyn Player<G>,
+        record: &GameRecord,
+        states: &[G::State],
+    ) -> Result<Vec<Vec<usize>>, PlayError> {
+        // Every ply whose position after it is not finished: all but the last.
+        let plies = 0..record.plays.len().saturating_sub(1);
+        if !self.settings.balanced {
+            return Ok(if plies.is_empty() { Vec::new() } else { vec![plies.collect()] });
+        }
+        let evaluator = evaluator(player, record.number)?;
+        let mut classes: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        for ply in plies {
+            classes.entry(evaluator.class(&states[ply + 1])).or_default().push(ply);
+        }
+        Ok(classes.into_values().collect())
     }
 
     /// Fills `plays` with those of a ply.

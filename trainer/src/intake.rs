@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use ludus_players::weight_file::Digest;
 use ludus_proto::v1::player_ref::Who;
-use ludus_proto::v1::{GameBatch, GameRecord, SeriesKind};
+use ludus_proto::v1::{GameBatch, GameRecord, LuckMode, SeriesKind};
 use ludus_stream::Entry;
 use prost::Message;
 
@@ -76,6 +76,8 @@ pub struct Source {
 pub enum Subject {
     /// How they went on, by TD(lambda): games of self-play.
     Games,
+    /// The same, as labels: games of self-play in which the luck of every roll was measured.
+    Returns,
     /// The labels of their positions: rollout games.
     Labels,
 }
@@ -156,6 +158,7 @@ impl Intake {
         }
         let series = batch.series.as_ref().ok_or("its games have no series")?;
         let subject = match series.kind() {
+            SeriesKind::SelfPlay if series.luck() == LuckMode::LuckPositions => Subject::Returns,
             SeriesKind::SelfPlay => Subject::Games,
             SeriesKind::Rollout => Subject::Labels,
             other => return Err(format!("of a series of kind {}, not to learn from", other.as_str_name())),
@@ -175,6 +178,7 @@ impl Intake {
     fn lessons_of(&self, game: &Game) -> usize {
         match game.source.subject {
             Subject::Games => game.record.rolls.len(),
+            Subject::Returns => game.record.rolls.len() * self.expected.replay as usize,
             Subject::Labels => game.record.labels.len() * self.expected.replay as usize,
         }
     }

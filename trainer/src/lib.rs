@@ -1,9 +1,10 @@
 //! The trainer: learns from finished games and publishes versions.
 //!
 //! Read in this order, which is the way of the data: `intake` (stream entries to games), [`ludus_players::lessons`]
-//! (games to lessons), `labels` (the memory and the archive of what rollouts gave), `learner` (lessons to steps; with
-//! [`network`] and [`optimizer`]), `checkpoint` (with `ledger` and `trained`: what survives), `training` (the loop), `run` (from a start to its end), `coordination` and `patience`
-//! (the coordinator, and waiting for it).
+//! (games to lessons), `labels` (the memory and the archive of what rollouts and measured games gave), `learner` (lessons to
+//! steps; with [`network`] and [`optimizer`]), `checkpoint` (with `ledger` and `trained`: what survives), `training` (the
+//! loop), `versions` (what it publishes, and when), `run` (from a start to its end), `coordination` and `patience` (the
+//! coordinator, and waiting for it).
 
 mod average;
 mod checkpoint;
@@ -24,6 +25,7 @@ mod stats;
 mod toy;
 mod trained;
 mod training;
+mod versions;
 
 use std::path::PathBuf;
 

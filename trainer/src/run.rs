@@ -23,7 +23,8 @@ use crate::ledger::Ledger;
 use crate::network::Network;
 use crate::patience::Patience;
 use crate::stats::TrainerStats;
-use crate::training::{End, Session, next_version};
+use crate::training::{End, Session};
+use crate::versions::next_version;
 use crate::{TrainerError, TrainerOptions};
 
 /// Times the trainer goes back to one checkpoint before it gives up.

@@ -4,10 +4,12 @@ use std::cell::Cell;
 use std::sync::Arc;
 
 use ludus_games::{Chances, Game, NotationError, Plays};
-use ludus_players::arena::{Arena, Registry, Seating, Source};
+use ludus_players::arena::{Registry, Table};
 use ludus_players::game_arena::{GameArena, Roster};
 use ludus_players::input_set::{InputSet, Inputs};
-use ludus_players::player::Player;
+use ludus_players::player::{Evaluator, Player};
+use ludus_players::search::ValuePlayer;
+use ludus_players::table::{Seated, SeriesTable};
 use ludus_proto::v1::player_ref::Who;
 use ludus_proto::v1::{GameBatch, GameRecord, Label, PlayerRef, Series, SeriesKind};
 use prost::Message;
@@ -129,6 +131,16 @@ pub fn truth(state: &Standing) -> f64 {
     ROLLS.iter().map(|&(roll, weight)| f64::from(weight) * (1.0 - truth(&after(roll)))).sum()
 }
 
+/// Judges by the truth.
+struct Truth;
+
+impl Evaluator<Race> for Truth {
+    fn judge(&mut self, positions: &[Standing], chances: &mut Vec<Win>) {
+        chances.clear();
+        chances.extend(positions.iter().map(|state| Win([truth(state) as f32])));
+    }
+}
+
 /// Every position with something to go that a game can come through.
 pub fn positions() -> Vec<Standing> {
     let mut found = vec![Race.start()];
@@ -207,9 +219,14 @@ pub fn rollout_series() -> Series {
 
 /// Games of self-play, played.
 pub fn games(numbers: std::ops::Range<u64>) -> Vec<GameRecord> {
-    let seat = Seating { source: Source::Baseline("random".into()), plies: 0 };
-    let arena = GameArena::<Race>::default();
-    let mut table = arena.table(&series(), [&seat, &seat]).expect("a table");
+    games_of(series(), numbers)
+}
+
+/// Games of a series, played; luck is measured by the truth.
+pub fn games_of(series: Series, numbers: std::ops::Range<u64>) -> Vec<GameRecord> {
+    let player: Box<dyn Player<Race>> = Box::new(ValuePlayer::new(Race, Box::new(Truth), 0));
+    let refs = [0; 2].map(|_| PlayerRef { who: Some(Who::Baseline("truth".into())), plies: 0 });
+    let mut table = SeriesTable::new(Race, &series, refs, Seated::alone(player)).expect("a table");
     numbers.map(|number| table.play(number).expect("a game")).collect()
 }
 

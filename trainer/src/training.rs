@@ -16,8 +16,8 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use ludus_config::RunConfig;
 use ludus_players::arena::Violation;
-use ludus_players::lessons::{Lessons, Teacher};
-use ludus_players::weight_file::{Card, Digest, WeightFile};
+use ludus_players::lessons::{LabelLesson, Lessons, Teacher};
+use ludus_players::weight_file::{Digest, WeightFile};
 use ludus_proto::v1::{PublishRequest, ReportReply, ReportRequest};
 use ludus_stream::GameStream;
 
@@ -29,6 +29,7 @@ use crate::labels::Label;
 use crate::labels::archive::Archive;
 use crate::learner::{LearnError, Learner};
 use crate::patience::Patience;
+use crate::versions::{next_version, next_version_at};
 
 /// Steps' worth of positions in a round: a batch mixes positions of about this many times as many games as one alone.
 const ROUND_BATCHES: usize = 16;
@@ -97,17 +98,6 @@ struct Clock {
     dry: bool,
     /// Everything that was delivered to an earlier session has been read.
     all_heard: bool,
-}
-
-/// Games at which the version after the one published at `games` is due.
-fn next_version_at(config: &RunConfig, games: u64) -> u64 {
-    let index = config.phase_at(games);
-    let (phase, next) = (config.phase(index), config.phase(index + 1));
-    let share = (games - phase.from_games) as f64 * config.learn.publish_growth;
-    let due = games + phase.publish_games.max(share as u64);
-    // A phase does not wait for its first version by the measure of the one before. The last phase is its own next.
-    let begun = next.from_games + next.publish_games;
-    if next.from_games > games { due.min(begun) } else { due }
 }
 
 impl Session<'_> {
@@ -225,7 +215,7 @@ impl Session<'_> {
                     let lambda = self.config.phase(game.source.phase).lambda as f32;
                     self.teacher.teach(&game.record, lambda, &mut lessons)
                 }
-                Subject::Labels => self.take_labels(&game),
+                Subject::Returns | Subject::Labels => self.take_labels(&game, &mut lessons),
             };
             let ledger = &mut self.learner.ledger;
             match &taught {
@@ -244,8 +234,8 @@ impl Session<'_> {
     }
 
     /// Takes the labels of a game into the memory and the archive.
-    fn take_labels(&mut self, game: &Game) -> Result<(), Violation> {
-        let Session { teacher, learner, archive, origin, .. } = self;
+    fn take_labels(&mut self, game: &Game, lessons: &mut [Lessons]) -> Result<(), Violation> {
+        let Session { config, teacher, learner, archive, origin, .. } = self;
         let (source, number) = (&game.source, game.record.number);
         let outputs = teacher.chances().len();
         let sound =
@@ -254,7 +244,7 @@ impl Session<'_> {
             let detail = format!("ply {}: {:?} are not {outputs} chances", label.ply, label.chances);
             return Err(Violation { reason: "bad-label", detail });
         }
-        teacher.labels(&game.record, &mut |lesson| {
+        let mut take = |lesson: LabelLesson<'_>| {
             if let Some(inputs) = lesson.inputs {
                 learner.receive(lesson.class, inputs, lesson.target);
             }
@@ -270,7 +260,12 @@ impl Session<'_> {
                 trials: lesson.trials,
                 player: source.player.clone(),
             });
-        })
+        };
+        if source.subject == Subject::Labels {
+            return teacher.labels(&game.record, &mut take);
+        }
+        let lambda = config.phase(source.phase).lambda as f32;
+        teacher.returns(&game.record, lambda, lessons, &mut take)
     }
 
     /// Writes a checkpoint if anything changed, reports, and settles the entries that are safe.
@@ -446,52 +441,6 @@ impl Session<'_> {
     }
 }
 
-/// The learner's weights as the version after the newest. A checkpoint with a time of publishing makes the same bytes
-/// every time.
-pub fn next_version(learner: &Learner, origin: &Origin) -> WeightFile {
-    let ledger = &learner.ledger;
-    let counters = [
-        ("games", ledger.games),
-        ("positions", ledger.positions),
-        ("steps", ledger.steps),
-        ("expired", ledger.expired),
-        ("skipped_steps", ledger.skipped_steps),
-    ];
-    learner.weights(Card {
-        game: origin.game.clone(),
-        revision: origin.revision,
-        inputs: origin.inputs.clone(),
-        run: origin.run.clone(),
-        version: ledger.version + 1,
-        parent: ledger.version_sha256.clone(),
-        created_at: ledger.publishing.unwrap_or_default(),
-        counters: counters.map(|(name, count)| (name.to_owned(), count)).into(),
-    })
-}
-
 fn unix_seconds() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn versions_come_at_a_fixed_number_of_games_and_later_at_a_share_of_them() {
-        let config = "
-            [learn]
-            publish_games = 1000
-            publish_growth = 0.02
-            [[phases]]
-            from_games = 2000000
-            publish_games = 500";
-        let config = RunConfig::parse(config).unwrap();
-        let due = [(0, 1_000), (50_000, 51_000), (1_000_000, 1_020_000)];
-        // A phase counts afresh: its games may come a hundred times more slowly.
-        let due_in_the_phase = [(1_999_000, 2_000_500), (2_000_000, 2_000_500), (2_100_000, 2_102_000)];
-        for (published, next) in due.into_iter().chain(due_in_the_phase) {
-            assert_eq!(next_version_at(&config, published), next);
-        }
-    }
 }

@@ -4,6 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::arena::Table;
+use crate::record::Replay;
 use crate::search::ValuePlayer;
 use crate::table::{Seated, SeriesTable};
 use crate::toys::{Exact, Noise, Toy, ToyState, named, rollouts, self_play};
@@ -256,8 +257,54 @@ fn what_is_known_is_not_taught_but_is_the_target_of_what_comes_before_it() {
 }
 
 #[test]
+fn returns_of_measured_games_are_handed_over_as_labels_for_all_positions_that_a_play_led_to() {
+    for (knows_from, explore) in [(u8::MAX, 0.0), (u8::MAX, 0.4), (3, 0.2)] {
+        let mut teacher = teacher(Steps { knows_from }, |_| Ok(Box::new(Noise(3))));
+        let series = self_play(3, LuckMode::LuckPositions, explore);
+        for number in 0..30 {
+            let record = record(&series, number);
+            let (mut taught, mut none) =
+                ([Lessons::new(5), Lessons::new(5)], [Lessons::new(5), Lessons::new(5)]);
+            teacher.teach(&record, 0.6, &mut taught).unwrap();
+            let first = usize::from(teacher.returns[0].is_some());
+            let mut found = [Lessons::new(5), Lessons::new(5)];
+            let mut places = Vec::new();
+            let collect = &mut |label: LabelLesson<'_>| {
+                assert_eq!((label.error, label.trials), (0.0, 1));
+                assert_eq!(label.play, record.plays[label.ply as usize]);
+                found[label.class].push(label.inputs.unwrap(), label.target);
+                places.push((label.ply, label.position));
+            };
+            teacher.returns(&record, 0.6, &mut none, collect).unwrap();
+            assert!(none.iter().all(Lessons::is_empty), "no small networks, no lessons");
+            // The same lessons, but for that of the first position.
+            let mut after = Vec::new();
+            let mut replay = Replay::new(Toy, &record);
+            while let Some(ply) = replay.next_ply().unwrap() {
+                after.push(Toy.write_position(ply.after));
+            }
+            assert!(places.iter().all(|(ply, position)| after[*ply as usize] == *position));
+            assert!(places.is_sorted() && places.len() + first == taught[0].len() + taught[1].len());
+            for (found, mut taught) in found.into_iter().zip(taught) {
+                if found.len() < taught.len() {
+                    // It comes first where it is.
+                    let mut rest = Lessons::new(5);
+                    for position in 1..taught.len() {
+                        let (indices, values) = taught.inputs(position);
+                        let inputs = Inputs { indices: indices.to_vec(), values: values.to_vec() };
+                        rest.push(&inputs, taught.target(position));
+                    }
+                    taught = rest;
+                }
+                assert_eq!(found, taught);
+            }
+        }
+    }
+}
+
+#[test]
 fn labels_are_handed_over_with_their_positions_and_what_is_known_is_no_lesson() {
-    let rollout = Rollout { positions: 2, margin: 0.0, plays: 1, trials: 3, horizon: 0 };
+    let rollout = Rollout { positions: 2, margin: 0.0, plays: 1, trials: 3, horizon: 0, balanced: false };
     let series = rollouts(3, rollout);
     let mut teacher = teacher(Steps { knows_from: 3 }, |_| Ok(Box::new(Exact)));
     let (mut known, mut labels) = (0, 0);

@@ -13,7 +13,7 @@ use crate::table::{Seated, SeriesTable};
 use crate::toys::{Exact, Noise, Pips, Toy, ToyState, named, rollouts};
 
 fn settings(trials: u32, horizon: u32) -> Rollout {
-    Rollout { positions: 3, margin: 0.0, plays: 6, trials, horizon }
+    Rollout { positions: 3, margin: 0.0, plays: 6, trials, horizon, balanced: false }
 }
 
 fn by<G: Game>(evaluator: impl Evaluator<G> + 'static) -> ValuePlayer<G> {
@@ -237,7 +237,7 @@ fn rolling_out_changes_nothing_else_of_a_game() {
 
 #[test]
 fn rivals_are_the_plays_near_the_best_at_sight_and_the_one_made() {
-    let rollout = Rollout { positions: 1000, margin: 0.1, plays: 3, trials: 1, horizon: 1 };
+    let rollout = Rollout { positions: 1000, margin: 0.1, plays: 3, trials: 1, horizon: 1, balanced: false };
     let series = Series { explore: 0.3, ..rollouts(2, rollout) };
     let record = table(&series, by::<Backgammon>(Pips)).play(1).expect("a game");
     let mut replay = Replay::new(Backgammon, &record);
@@ -343,4 +343,60 @@ fn a_judgement_that_is_not_a_number_ends_the_game_with_an_error() {
         let error = table(&series, by::<Backgammon>(Broken)).play(2).expect_err("no game");
         assert!(matches!(error, PlayError::NotFinite { number: 2, .. }), "{error}");
     }
+}
+
+/// Judges like `Pips`, and has a network for each side's crossing of the board: positions are of class 1 in which the sides have
+/// fewer than 200 pips together to go, which are the fewer ones.
+struct Staged;
+
+impl Evaluator<Backgammon> for Staged {
+    fn judge(&mut self, positions: &[Position], chances: &mut Vec<BackgammonChances>) {
+        Pips.judge(positions, chances);
+    }
+
+    fn class(&self, position: &Position) -> usize {
+        let pips =
+            |side: &[u8; 25]| (1..).zip(side).map(|(slot, &n): (u32, _)| slot * u32::from(n)).sum::<u32>();
+        usize::from(pips(position.own()) + pips(position.other()) < 100)
+    }
+}
+
+#[test]
+fn balanced_rollouts_draw_every_class_as_often_however_rare_it_is() {
+    // Of all positions after a play, and of those drawn, the share that is of class 1.
+    let shares = |balanced: bool| {
+        let series = rollouts(4, Rollout { positions: 4, balanced, ..settings(1, 1) });
+        let mut table = table(&series, by::<Backgammon>(Staged));
+        let (mut all, mut drawn) = ([0_usize; 2], [0_usize; 2]);
+        for number in 0..40 {
+            let record = table.play(number).expect("a game");
+            let mut labels = record.labels.iter().peekable();
+            let mut replay = Replay::new(Backgammon, &record);
+            while let Some(ply) = replay.next_ply().expect("a good record") {
+                if Backgammon.payoff(ply.after).is_none() {
+                    all[Staged.class(ply.after)] += 1;
+                }
+                if labels.next_if(|label| label.ply as usize == ply.ply).is_some() {
+                    drawn[Staged.class(ply.after)] += 1;
+                }
+            }
+            assert!(labels.next().is_none(), "every label belongs to a ply");
+        }
+        assert_eq!(drawn[0] + drawn[1], 160);
+        [all, drawn].map(|[zero, one]| one as f64 / (zero + one) as f64)
+    };
+    // A share of 160 has a standard error of 0.04.
+    let [all, drawn] = shares(false);
+    assert!(all < 0.3 && (drawn - all).abs() < 0.12, "{drawn} of the drawn ones, {all} of all");
+    let [_, drawn] = shares(true);
+    assert!((drawn - 0.5).abs() < 0.12, "{drawn} of the drawn ones");
+}
+
+#[test]
+fn balanced_rollouts_draw_every_ply_when_asked_for_more_than_there_are() {
+    let rollout = Rollout { positions: 1000, balanced: true, ..settings(1, 1) };
+    let record = table(&rollouts(4, rollout), by::<Backgammon>(Staged)).play(3).expect("a game");
+    let plies: Vec<u32> = record.labels.iter().map(|label| label.ply).collect();
+    let all: Vec<u32> = (0..record.plays.len() as u32 - 1).collect();
+    assert_eq!(plies, all);
 }

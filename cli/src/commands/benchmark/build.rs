@@ -274,6 +274,7 @@ fn run_config(args: &Args, weights: &WeightFile, plies: u32) -> RunConfig {
             plays: args.plays,
             trials: args.trials,
             horizon: args.horizon,
+            balanced: false,
         },
         // A phase would begin a series of its own, whose games have the same numbers again.
         phases: Vec::new(),

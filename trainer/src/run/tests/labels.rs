@@ -4,11 +4,12 @@ use std::fs;
 use std::fs::File;
 
 use ludus_config::Phase;
+use ludus_games::Game;
 use ludus_players::arena::Arena;
 use ludus_players::game_arena::GameArena;
 use ludus_players::lessons::Lessons;
 use ludus_players::weight_file::WeightFile;
-use ludus_proto::v1::Series;
+use ludus_proto::v1::{LuckMode, Series};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::RowAccessor;
 
@@ -17,7 +18,7 @@ use super::survival::newest_file;
 use crate::labels::archive::Archive;
 use crate::run::remember;
 use crate::toy::{self, Race};
-use crate::training::next_version;
+use crate::versions::next_version;
 
 /// A run that becomes supervised after so many games.
 fn bench(from_games: u64) -> Bench {
@@ -43,6 +44,11 @@ fn labels_of(numbers: std::ops::Range<u64>) -> Vec<(u64, u64, u32, String, f32)>
 
 /// The same of every row of the archive, in the order of the shards.
 fn archived(bench: &Bench) -> Vec<(u64, u64, u32, String, f32)> {
+    archived_with_trials(bench, 0.01, 7)
+}
+
+/// The same, where labels have this error and so many trials.
+fn archived_with_trials(bench: &Bench, error: f32, trials: u32) -> Vec<(u64, u64, u32, String, f32)> {
     let mut shards: Vec<_> = match fs::read_dir(bench.folder().join("labels")) {
         Ok(entries) => entries.map(|entry| entry.unwrap().path()).collect(),
         Err(_) => Vec::new(),
@@ -59,7 +65,7 @@ fn archived(bench: &Bench) -> Vec<(u64, u64, u32, String, f32)> {
             );
             let class = row.get_string(5).unwrap();
             assert_eq!(class == "near", row.get_string(4).unwrap().as_bytes()[0] <= b'2', "{row}");
-            assert_eq!((row.get_float(7).unwrap(), row.get_uint(8).unwrap()), (0.01, 7));
+            assert_eq!((row.get_float(7).unwrap(), row.get_uint(8).unwrap()), (error, trials));
             assert_eq!(*row.get_string(9).unwrap(), "ab".repeat(32));
             rows.push((
                 row.get_ulong(0).unwrap(),
@@ -126,6 +132,38 @@ fn both_kinds_of_games_are_learnt_side_by_side() {
     bench.stop_run();
     bench.train().unwrap();
     assert_complete(&bench, 400, 400);
+}
+
+/// A series of self-play in which luck is measured.
+fn measured() -> Series {
+    Series { id: 6, luck: LuckMode::LuckPositions.into(), ..toy::series() }
+}
+
+#[test]
+fn games_whose_luck_was_measured_are_learnt_as_labels_several_times_and_archived_once() {
+    let mut bench = Bench::new();
+    bench.config.learn.replay = 5;
+    bench.config.learn.lambda = 1.0;
+    let games = toy::games_of(measured(), 0..500);
+    bench.accept_from(measured(), &games);
+    bench.stop_run();
+    bench.train().unwrap();
+    // No play leads to the first position.
+    let labels: u64 = games.iter().map(|game| game.rolls.len() as u64 - 1).sum();
+    bench.assert_complete_with(500, 5 * labels);
+    let ledger = bench.found().checkpoint.ledger;
+    assert_eq!((ledger.labels, ledger.label_lessons), (labels, 5 * labels));
+    let mut rows = archived_with_trials(&bench, 0.0, 1);
+    rows.sort_by(|a, b| a.partial_cmp(b).unwrap());
+    let mut expected = Vec::new();
+    for game in &games {
+        for (ply, state) in (0..).zip(toy::replay(game)).filter(|(_, state)| Race.payoff(state).is_none()) {
+            expected.push((6, game.number, ply, format!("{}-{}", state.0, state.1)));
+        }
+    }
+    let found: Vec<_> =
+        rows.into_iter().map(|(series, game, ply, position, _)| (series, game, ply, position)).collect();
+    assert_eq!(found, expected);
 }
 
 /// Kills a trainer during a call to the coordinator and lets another go on. `false` when there was no such call.
