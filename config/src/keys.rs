@@ -115,12 +115,12 @@ section! {
         pub weight_decay: f64 = 0.0,
         /// Positions in a step.
         pub batch: usize = 128,
-        /// Share of all steps so far, the latest, over which published weights are averaged, 0 to 1; 0: they are those
-        /// after the last step.
+        /// Share of the steps since the present schedule of the step size began, the latest, over which published weights
+        /// are averaged, 0 to 1; 0: they are those after the last step.
         pub average: f64 = 0.1,
         /// TD(lambda): 0 learns each position from the next one's value, 1 from the outcome.
         pub lambda: f64 = 0.7,
-        /// Times each label of a rollout is learnt.
+        /// Times each label is learnt: of a rollout, and of a position of a game whose luck was measured.
         pub replay: u32 = 8,
         /// Labels kept in memory to draw from, the newest.
         pub label_memory: usize = 500_000,

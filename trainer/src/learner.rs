@@ -1,6 +1,6 @@
 //! What learns: the networks, their optimisers and the counters, stepped through rounds of lessons.
 
-use ludus_config::{Learn, RunConfig};
+use ludus_config::{Learn, RunConfig, StepSchedule};
 use ludus_players::arena::ArenaError;
 use ludus_players::input_set::Inputs;
 use ludus_players::lessons::Lessons;
@@ -52,6 +52,8 @@ pub struct Learner {
     /// Labels to draw lessons from.
     pub memory: LabelMemory,
     config: RunConfig,
+    /// The schedule of the last step.
+    schedule: StepSchedule,
     losses: Vec<Losses>,
     skipped_in_a_row: u32,
     // Kept from step to step, so that none allocates.
@@ -109,6 +111,7 @@ impl Learner {
         Learner {
             memory: LabelMemory::new(config.learn.label_memory, outputs),
             losses: vec![Losses::default(); students.len()],
+            schedule: schedule(&config, &ledger),
             students,
             ledger,
             config,
@@ -135,9 +138,15 @@ impl Learner {
     /// left over.
     pub fn learn(&mut self, lessons: &mut [Lessons]) -> Result<(), LearnError> {
         let mut rng = round_rng(self.config.seed, self.ledger.rounds);
-        // Phases begin by accepted games, of which some may have expired untrained.
-        let games = self.ledger.games + self.ledger.expired;
-        let step_size = step_size(&self.config.phase(self.config.phase_at(games)).step, games);
+        let schedule = schedule(&self.config, &self.ledger);
+        if schedule != self.schedule {
+            // The first steps of a new schedule are large: what was learnt before is no part of what they lead to.
+            self.students
+                .iter_mut()
+                .for_each(|student| student.average = Average::new(student.network.parameters()));
+            self.schedule = schedule;
+        }
+        let step_size = step_size(&schedule, done_with(&self.ledger));
         let of_games: Vec<usize> = lessons.iter().map(Lessons::len).collect();
         for _ in 0..self.owed() {
             let index = rng.random_range(0..self.memory.len());
@@ -212,6 +221,16 @@ impl Learner {
     pub fn forget_losses(&mut self) {
         self.losses.fill(Losses::default());
     }
+}
+
+/// Games by which phases begin and schedules run: accepted ones, of which some may have expired untrained.
+fn done_with(ledger: &Ledger) -> u64 {
+    ledger.games + ledger.expired
+}
+
+/// The schedule of the step size that holds now.
+fn schedule(config: &RunConfig, ledger: &Ledger) -> StepSchedule {
+    config.phase(config.phase_at(done_with(ledger))).step
 }
 
 /// The random numbers of one round: with the number of rounds in the checkpoint, they need no state of their own.

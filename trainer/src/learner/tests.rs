@@ -193,3 +193,30 @@ fn what_is_published_is_the_average_of_the_latest_steps() {
     }
     assert_eq!(averaging.students[0].average, average);
 }
+
+#[test]
+fn the_average_begins_anew_with_each_schedule_of_the_step_size_and_with_no_other_phase() {
+    let mut learner = learner(1);
+    learner.config.phases = vec![
+        Phase { from_games: 10, lambda: Some(0.5), ..Phase::default() },
+        Phase { from_games: 20, step_size: Some(0.001), ..Phase::default() },
+    ];
+    let mut steps_at = |games: u64| {
+        learner.ledger.games = games;
+        let before = learner.students[0].network.parameters().to_vec();
+        learner.learn(&mut lessons([0.1, 0.9, 0.5].into_iter())).unwrap();
+        (learner.students[0].average.steps, before, learner.students[0].average.parameters.clone())
+    };
+    let steps = [5, 15, 19].map(|games| steps_at(games).0);
+    assert_eq!(steps, [3, 6, 9]);
+    let (steps, before, average) = steps_at(20);
+    assert_eq!(steps, 3);
+    // Nothing of the average before is left: it starts with the first step from here.
+    let moved =
+        |one: &[f32], other: &[f32]| one.iter().zip(other).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+    assert!(moved(&before, &average) <= 3.0 * 0.0011, "three steps of 0.001 from where it was");
+    assert_eq!(steps_at(21).0, 6);
+    // A learner that goes on from a checkpoint knows which schedule it is in.
+    let again = Learner::new(learner.students.clone(), learner.ledger.clone(), learner.config.clone());
+    assert_eq!(again.schedule, learner.schedule);
+}
