@@ -74,6 +74,13 @@ def fresh(args, inputs, hidden):
     return str(path)
 
 
+def taught(args, inputs, hidden):
+    """A weight file of this size that has learnt from the shipped player."""
+    path = MADE / f"{inputs}-{hidden}-taught.safetensors"
+    output([args.bench, "taught", inputs, hidden, path])
+    return str(path)
+
+
 def pruned(args):
     """A weight file of the shipped player with small networks for shortlists beside its own."""
     path = MADE / "shipped-pruned.safetensors"

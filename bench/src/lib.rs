@@ -1,8 +1,7 @@
 //! Measurements: what `ludus-bench` and the scripts beside it are made of.
 //!
-//! [`samples`] is what is measured on: positions and records of real games, and weights of a given size; [`pruned`] makes
-//! weights with which plays can be chosen from shortlists. [`clock`] and
-//! [`floor`] measure time and the processor itself. The measurements: [`judging`] (positions a second), [`self_play`]
+//! [`samples`] is what is measured on: positions and records of real games, and weights of a given size; [`taught`] makes
+//! weights that have learnt a little. [`floor`] measures the processor itself. The measurements: [`judging`] (positions a second), [`self_play`]
 //! (games a second, with luck and without), [`learning`] (positions a second in the trainer), [`work`] (fixed amounts of
 //! work, whose instructions are counted), and [`fleet`] (one coordinator and very many workers).
 //!
@@ -12,7 +11,7 @@ pub mod fleet;
 pub mod floor;
 pub mod judging;
 pub mod learning;
-pub mod pruned;
 pub mod samples;
 pub mod self_play;
+pub mod taught;
 pub mod work;

@@ -8,7 +8,7 @@ use anyhow::{Result, ensure};
 use clap::{Parser, Subcommand};
 use ludus_bench::fleet::Fleet;
 use ludus_bench::work::Work;
-use ludus_bench::{fleet, judging, learning, pruned, samples, self_play, work};
+use ludus_bench::{fleet, judging, learning, samples, self_play, taught, work};
 use ludus_config::Optimizer;
 use serde::Serialize;
 
@@ -33,6 +33,15 @@ enum Command {
     },
     /// Writes the shipped player with small networks, made in a few seconds, that find the plays worth a judgement
     Pruned {
+        /// The file
+        output: PathBuf,
+    },
+    /// Writes a weight file that has learnt from the shipped player for some seconds: its games have the usual length
+    Taught {
+        /// The input set, such as player-3.5
+        inputs: String,
+        /// Hidden units of each network
+        hidden: usize,
         /// The file
         output: PathBuf,
     },
@@ -123,7 +132,10 @@ fn main() -> Result<()> {
             file.save(&output)?;
         }
         Command::Pruned { output } => {
-            pruned::shipped()?.save(&output)?;
+            taught::pruned()?.save(&output)?;
+        }
+        Command::Taught { inputs, hidden, output } => {
+            taught::player(&inputs, hidden)?.save(&output)?;
         }
         Command::Judging { players, seconds } => {
             let arena = samples::arena()?;
