@@ -19,6 +19,8 @@ section! {
         pub lambda: Option<f64> = None,
         /// As self_play.rollout_share; 1: supervised learning, without any more self-play.
         pub rollout_share: Option<f64> = None,
+        /// As rollout.horizon.
+        pub horizon: Option<u32> = None,
         /// Step size from which a new schedule starts with this phase; without it the one before goes on.
         pub step_size: Option<f64> = None,
         /// Step size at the end of that schedule; left out: learn.final_step_size.
@@ -52,6 +54,7 @@ impl Phase {
             explore_margin: Some(0.1),
             lambda: Some(0.9),
             rollout_share: Some(0.5),
+            horizon: Some(4),
             step_size: Some(0.0003),
             final_step_size: Some(0.00003),
             decay_games: Some(500_000),
@@ -75,6 +78,8 @@ pub struct PhaseSettings {
     pub lambda: f64,
     /// Share of the learning games' time that rollout games get, 0 to 1; self-play has the rest.
     pub rollout_share: f64,
+    /// Plies after which a rollout ends with the network's judgement; 0: at the end of the game.
+    pub horizon: u32,
     /// The step size.
     pub step: StepSchedule,
     /// Least number of games between published versions.
@@ -112,6 +117,7 @@ impl RunConfig {
             explore_margin: play.explore_margin,
             lambda: learn.lambda,
             rollout_share: play.rollout_share,
+            horizon: self.rollout.horizon,
             step,
             publish_games: learn.publish_games,
         };
@@ -124,6 +130,7 @@ impl RunConfig {
                 explore_margin: phase.explore_margin.unwrap_or(before.explore_margin),
                 lambda: phase.lambda.unwrap_or(before.lambda),
                 rollout_share: phase.rollout_share.unwrap_or(before.rollout_share),
+                horizon: phase.horizon.unwrap_or(before.horizon),
                 step: phase.step_size.map_or(before.step, |start| StepSchedule {
                     start,
                     end: phase.final_step_size.unwrap_or(learn.final_step_size),
@@ -165,6 +172,7 @@ mod tests {
         [[phases]]
         from_games = 700
         rollout_share = 1.0
+        horizon = 1
         step_size = 0.0003
         final_step_size = 0.00003
         decay_games = 50
@@ -183,6 +191,7 @@ mod tests {
             explore_margin: 0.0,
             lambda: 0.7,
             rollout_share: 0.0,
+            horizon: 8,
             step,
             publish_games: 20_000,
         };
@@ -193,7 +202,14 @@ mod tests {
         let third = PhaseSettings { from_games: 300, variance: Variance::Luck, step, ..second };
         assert_eq!(config.phase(2), third);
         let step = StepSchedule { start: 0.0003, end: 0.00003, games: 50, from_games: 700 };
-        let fourth = PhaseSettings { from_games: 700, rollout_share: 1.0, step, publish_games: 10, ..third };
+        let fourth = PhaseSettings {
+            from_games: 700,
+            rollout_share: 1.0,
+            horizon: 1,
+            step,
+            publish_games: 10,
+            ..third
+        };
         assert_eq!(config.phase(3), fourth);
         assert_eq!(config.phase(4), fourth, "the last phase has no end");
     }

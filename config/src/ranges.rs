@@ -111,6 +111,7 @@ impl RunConfig {
         mirrored_explores("phases.explore", settings.variance, settings.explore)?;
         within("phases.lambda", settings.lambda, 0.0..=1.0)?;
         within("phases.rollout_share", settings.rollout_share, 0.0..=1.0)?;
+        within("phases.horizon", settings.horizon, 0..=10_000)?;
         within("phases.publish_games", settings.publish_games, 1..=MOST_GAMES)?;
 
         if phase.step_size.is_none() {

@@ -46,7 +46,7 @@ pub(crate) fn rollouts(config: &RunConfig, id: u64, phase: u32) -> SeriesSetting
             margin: rollout.margin,
             plays: rollout.plays,
             trials: rollout.trials,
-            horizon: rollout.horizon,
+            horizon: settings.horizon,
             balanced: rollout.balanced,
         }),
         phase,
@@ -125,6 +125,27 @@ fn seed(config: &RunConfig, purpose: &str, number: u64) -> u64 {
 mod tests {
     use super::*;
     use ludus_config::Phase;
+
+    #[test]
+    fn rollouts_are_as_the_run_says_and_to_the_horizon_of_their_phase() {
+        let mut config = RunConfig::default();
+        config.rollout.balanced = true;
+        config.rollout.positions = 12;
+        config.phases = vec![
+            Phase { from_games: 10, horizon: Some(1), ..Phase::default() },
+            Phase { from_games: 20, explore: Some(0.2), ..Phase::default() },
+            Phase { from_games: 30, horizon: Some(0), ..Phase::default() },
+        ];
+        let of = |phase| {
+            let series = rollouts(&config, 1, phase);
+            let rollout = series.rollout.unwrap_or_default();
+            (rollout.horizon, rollout.balanced, rollout.positions, series.explore)
+        };
+        assert_eq!(
+            [0, 1, 2, 3].map(of),
+            [(8, true, 12, 0.05), (1, true, 12, 0.05), (1, true, 12, 0.2), (0, true, 12, 0.2)]
+        );
+    }
 
     #[test]
     fn seeds_differ_by_run_seed_purpose_phase_and_candidate_and_nothing_else() {
