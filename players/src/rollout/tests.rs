@@ -345,8 +345,8 @@ fn a_judgement_that_is_not_a_number_ends_the_game_with_an_error() {
     }
 }
 
-/// Judges like `Pips`, and has a network for each side's crossing of the board: positions are of class 1 in which the sides have
-/// fewer than 200 pips together to go, which are the fewer ones.
+/// Judges like `Pips`. Positions in which the sides together have fewer than 100 pips to go are of class 1, all others, which are
+/// the most, of class 0.
 struct Staged;
 
 impl Evaluator<Backgammon> for Staged {
