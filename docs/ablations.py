@@ -14,6 +14,7 @@ import subprocess
 
 # One worker thread beside the trainer: the same share of both in every variant.
 BASE = {
+    "phases": [],
     "network.inputs": "ludus-1",
     "network.hidden": 120,
     "learn.lambda": 0.7,
@@ -41,15 +42,16 @@ VARIANTS = {
 
 
 def toml(settings):
-    """The settings as TOML; a list is an array of tables."""
-    sections, tables = {}, []
+    """The settings as TOML; a list is an array of tables, and an empty one says that there are none."""
+    sections, tables, text = {}, [], []
     for key, value in settings.items():
-        if isinstance(value, list):
+        if value == []:
+            text.append(f"{key} = []")
+        elif isinstance(value, list):
             tables += [f"[[{key}]]"] + [line for row in value for line in lines(row)]
         else:
             section, name = key.split(".")
             sections.setdefault(section, {})[name] = value
-    text = []
     for section, values in sections.items():
         text += [f"[{section}]", *lines(values)]
     return "\n".join(text + tables) + "\n"

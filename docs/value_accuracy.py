@@ -4,8 +4,9 @@
     docs/value_accuracy.py FILE.bm PLAYER [PLAYER ...] [--class contact] [--positions 500] [--ludus target/release/ludus]
 
 Takes one rolled-out play of every decision (`#R` and `# se` lines), drawn by a hash of its position. RMSE is that of
-the cubeless equity against the rollout, in points; what the rollouts' own noise adds to it is taken out in the last
-column. Every player is asked through `ludus evaluate`, so gnubg:HOST:PORT@0ply works, too.
+the cubeless equity against the rollout, in points; what the rollouts' own noise adds to it is taken out in the next
+column, and the last says how much larger it is than the first player's, with the standard error of that difference on the
+same positions. Every player is asked through `ludus evaluate`, so gnubg:HOST:PORT@0ply works, too.
 """
 
 import argparse
@@ -54,17 +55,28 @@ def main():
     wanted = wanted[: args.positions]
     noise = sum(error**2 for _, _, error in wanted) / len(wanted)
     print(f"{len(wanted)} {args.position_class} positions, standard error of a rollout {math.sqrt(noise):.4f}\n")
-    print("| player | RMSE | without the rollouts' noise |\n|---|---|---|")
+    print("| player | RMSE | without the rollouts' noise | above the first |\n|---|---|---|---|")
+    first = None
     for player in args.players:
         command = [args.ludus, "evaluate", "--player", player, "--json"]
         asked = "\n".join(position for position, _, _ in wanted)
         answers = subprocess.run(command, input=asked, stdout=subprocess.PIPE, text=True, check=True).stdout
         judged = [json.loads(line)["equity"] for line in answers.splitlines()]
         squares = [(mine - truth) ** 2 for mine, (_, truth, _) in zip(judged, wanted, strict=True)]
-        mean = sum(squares) / len(squares)
-        spread = math.sqrt(sum((s - mean) ** 2 for s in squares) / (len(squares) - 1) / len(squares))
-        rmse = math.sqrt(mean)
-        print(f"| {player} | {rmse:.4f} ±{spread / (2 * rmse):.4f} | {math.sqrt(max(mean - noise, 0)):.4f} |")
+        first = first or squares
+        mean, error = mean_and_error(squares)
+        further, further_error = mean_and_error([mine - theirs for mine, theirs in zip(squares, first, strict=True)])
+        # The error of a root by the first term of its series: sqrt(a) - sqrt(b) = (a - b) / (sqrt(a) + sqrt(b)).
+        rmse, roots = math.sqrt(mean), math.sqrt(mean) + math.sqrt(mean_and_error(first)[0])
+        print(
+            f"| {player} | {rmse:.4f} ±{error / (2 * rmse):.4f} | {math.sqrt(max(mean - noise, 0)):.4f} "
+            f"| {further / roots:+.4f} ±{further_error / roots:.4f} |"
+        )
+
+
+def mean_and_error(numbers):
+    mean = sum(numbers) / len(numbers)
+    return mean, math.sqrt(sum((x - mean) ** 2 for x in numbers) / (len(numbers) - 1) / len(numbers))
 
 
 def is_of(key, position_class):

@@ -46,13 +46,16 @@ pub fn pruned() -> Result<WeightFile> {
 pub fn player(inputs: &str, hidden: usize) -> Result<WeightFile> {
     let arena = samples::arena()?;
     let mut file = samples::fresh(&*arena, inputs, hidden)?;
-    let mut shipped = arena.teacher(&*samples::weights(&*arena, "shipped")?)?;
+    let weights = samples::weights(&*arena, "shipped")?;
+    let mut shipped = arena.teacher(&*weights)?;
+    let mut aside: Vec<Lessons> =
+        weights.networks.iter().map(|network| Lessons::new(network.outputs)).collect();
     let mut own = arena.teacher(&file)?;
     let mut records = games()?;
     for record in &mut records {
         // As labels they are for networks of any inputs.
         let mut labels = Vec::new();
-        shipped.returns(record, 0.0, &mut [], &mut |lesson| {
+        shipped.returns(record, 0.0, &mut aside, &mut |lesson| {
             let (ply, play, chances) = (lesson.ply, lesson.play, lesson.target.to_vec());
             labels.push(Label { ply, play, chances, error: lesson.error, trials: lesson.trials });
         })?;

@@ -8,6 +8,9 @@ use crate::parse::{PHASES, SECTIONS, header, one_line};
 use crate::section::{Key, Section};
 use crate::{Phase, RunConfig};
 
+/// Of a configuration without phases: a file that says nothing has those of its game.
+const NO_PHASES: &str = "# No phases. Take this line away to write some at the end; a file without either has its game's.\nphases = []\n";
+
 impl RunConfig {
     /// The whole configuration as TOML, every key with its documentation. Reads back as the same configuration.
     pub fn to_toml(&self) -> String {
@@ -22,9 +25,12 @@ impl RunConfig {
         let plain = |remark: String| format!(" # {}", one_line(&remark.replace(char::is_control, " ")));
         let behind = |key: &str| remark(key).map_or_else(String::new, plain);
         let mut text = String::new();
+        let mut none = self.phases.is_empty().then_some(NO_PHASES);
         for top in RunConfig::KEYS {
             match (&table[top.name], section_keys(top.name)) {
                 (Value::Table(section), Some(keys)) => {
+                    // No key of the whole file may stand behind a section.
+                    text.push_str(none.take().unwrap_or_default());
                     text.push('\n');
                     comment(&mut text, top);
                     let _ = writeln!(text, "{}", header(top.name));
@@ -136,7 +142,9 @@ mod tests {
 
     #[test]
     fn a_configuration_without_phases_shows_how_one_is_written() {
-        let text = RunConfig { phases: Vec::new(), ..RunConfig::default() }.to_toml();
+        let text = RunConfig::default().to_toml();
+        assert_eq!(text.matches(NO_PHASES).count(), 1);
+        let text = text.replace(NO_PHASES, "");
         let (before, example) = text.split_once("\n#[[phases]]\n").expect("the example");
         // Documentation is commented out with a space behind it, the example without.
         let lines = example.lines().map(|line| line.strip_prefix('#').expect("a comment"));

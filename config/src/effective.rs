@@ -54,8 +54,7 @@ pub struct Effective {
 
 impl Effective {
     /// Puts a configuration together: of the settings the last of a key holds, then comes the file, then what `of_game` says
-    /// for the game's name, then the default. Without a file the default phases are among the defaults; with one they are
-    /// not, see [`RunConfig::phases`].
+    /// for the game's name, then the default.
     pub fn read<'a>(
         file: Option<ConfigFile<'_>>,
         settings: &[Setting],
@@ -141,10 +140,7 @@ fn lay<'a>(
     let phased = upper.contains_key(PHASES);
     let whose = leaves(&beneath).into_iter().map(|(key, _)| key);
     let whose = whose.filter(|key| !(phased && key.starts_with(PHASES))).collect();
-    let mut whole = match lines {
-        None if beneath.is_empty() => table(&RunConfig::default()),
-        _ => beneath,
-    };
+    let mut whole = beneath;
     lay_over(&mut whole, upper);
     let config = whole.try_into().map_err(|error: toml::de::Error| ConfigError::Value {
         line: 1,

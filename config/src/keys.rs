@@ -27,10 +27,10 @@ section! {
         pub leases: Leases = Leases::default(),
         /// How games are checked by playing them again.
         pub audit: Audit = Audit::default(),
-        /// What changes after so many games: a table for each phase, none where a file has none. Every key but from_games
-        /// may be left out, and is then as it was before: in the sections above, or in the phase before.
-        #[serde(default)]
-        pub phases: Vec<Phase> = vec![Phase::finish()],
+        /// What changes after so many games: a table for each phase. Every key but from_games may be left out, and is then
+        /// as it was before: in the sections above, or in the phase before. A file without phases has those of its game;
+        /// phases = [], at the top of the file, has none.
+        pub phases: Vec<Phase> = Vec::new(),
     }
 }
 
@@ -85,8 +85,8 @@ section! {
     pub struct Rollout {
         /// Plies of each game whose after-positions are rolled out.
         pub positions: u32 = 4,
-        /// Whether each class of positions that a game went through is drawn as often as the others, however many of its
-        /// positions it has; rare ones, such as crashed positions, are learnt better then.
+        /// Whether each class of positions that a game went through is drawn from as often as the others, however many of
+        /// its positions it has; rare ones, such as crashed positions, are learnt better then.
         pub balanced: bool = false,
         /// Rival plays of such a ply are rolled out, too, when they are within so many points of the best at sight; 0:
         /// only the play made.

@@ -202,9 +202,8 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_file_is_the_default_run_without_its_phase() {
-        let unphased = RunConfig { phases: Vec::new(), ..RunConfig::default() };
-        assert_eq!(RunConfig::parse("").expect("defaults are good"), unphased);
+    fn an_empty_file_is_the_default_run() {
+        assert_eq!(RunConfig::parse("").expect("defaults are good"), RunConfig::default());
     }
 
     #[test]
@@ -217,14 +216,18 @@ mod tests {
     #[test]
     fn what_is_left_out_is_as_the_game_has_it() {
         let of_game = |game: &str| match game {
-            "marbles" => "seed = 3\n[learn]\nlambda = 0.25\nbatch = 7",
+            "marbles" => "seed = 3\n[learn]\nlambda = 0.25\nbatch = 7\n[[phases]]\nfrom_games = 5",
             _ => "",
         };
         let read = |text: &str| RunConfig::parse_over(text, of_game);
         let config = read("game = \"marbles\"\n[learn]\nbatch = 9\n[gate]\nalpha = 0.1").expect("good");
         assert_eq!((config.seed, config.learn.lambda, config.learn.batch), (3, 0.25, 9));
         assert_eq!((config.gate.alpha, config.gate.beta), (0.1, crate::Gate::default().beta));
+        assert_eq!(config.phases.len(), 1);
         assert_eq!(read("").expect("no game's"), RunConfig::parse("").expect("defaults"));
+        // What is written down says everything, also that there are no phases.
+        let none = read("game = \"marbles\"\nphases = []").expect("good");
+        assert_eq!((none.phases.len(), read(&none.to_toml()).expect("reads back")), (0, none));
         // The lines of errors are those of the text itself.
         let fault = read("game = \"marbles\"\n\n[learn]\nlambda = 2.0").expect_err("refused").to_string();
         assert!(fault.starts_with("line 4: `learn.lambda` is 2"), "{fault}");

@@ -34,17 +34,6 @@ section! {
 }
 
 impl Phase {
-    /// The phase of the default configuration: smaller and smaller steps. docs/results.md has what it reached.
-    pub(crate) fn finish() -> Phase {
-        Phase {
-            from_games: 1_500_000,
-            step_size: Some(0.0003),
-            final_step_size: Some(0.00003),
-            decay_games: Some(4_500_000),
-            ..Phase::default()
-        }
-    }
-
     /// A phase with every key, as the documentation shows it.
     pub(crate) fn example() -> Phase {
         Phase {

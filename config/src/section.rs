@@ -17,13 +17,13 @@ pub(crate) struct Key {
 /// Defines a struct whose every field has a default, and keeps the doc comments for `to_toml`.
 macro_rules! section {
     ($(#[doc = $about:literal])+ pub struct $name:ident {
-        $($(#[doc = $doc:literal])+ $(#[serde($attribute:ident)])? pub $key:ident: $type:ty = $default:expr,)+
+        $($(#[doc = $doc:literal])+ pub $key:ident: $type:ty = $default:expr,)+
     }) => {
         $(#[doc = $about])+
         #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
         #[serde(deny_unknown_fields, default)]
         pub struct $name {
-            $($(#[doc = $doc])+ $(#[serde($attribute)])? pub $key: $type,)+
+            $($(#[doc = $doc])+ pub $key: $type,)+
         }
 
         impl Default for $name {

@@ -258,7 +258,10 @@ pub fn digest<G: Game>(series: &Series, players: &[PlayerRef], record: &GameReco
     if series.kind() == SeriesKind::Rollout {
         encoding.rollout(series, record);
     }
-    // Series without these keep the digests they had before there were any.
+    // Series without these keep the digests they had before there were any, or before they meant what they mean now.
+    if series.explore > 0.0 {
+        encoding.bytes(b"explored whatever the choice");
+    }
     if series.explore_margin > 0.0 {
         encoding.bytes(b"explore margin");
         encoding.real(series.explore_margin);
@@ -294,7 +297,7 @@ impl Encoding {
         self.real(rollout.margin);
         self.list(&[rollout.plays, rollout.trials, rollout.horizon]);
         if rollout.balanced {
-            self.number(1);
+            self.bytes(b"balanced");
         }
         self.number(record.labels.len() as u64);
         for label in &record.labels {

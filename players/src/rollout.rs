@@ -8,6 +8,7 @@
 //! for the plays that the shortlist misses.
 
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 
 use ludus_games::{Chances, Game, Luck, Plays};
 use ludus_proto::v1::{GameRecord, Label, Rollout, Series};
@@ -42,18 +43,20 @@ pub struct Rollouts<G: Game> {
 /// What rolling out gave.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate<C> {
-    /// Mean over the trials, for the side to act, as chances that are possible.
+    /// Mean over the trials, for the side to act. Each number is right on average and within [`RANGE`], but not always a
+    /// possible chance, nor in order.
     pub chances: C,
     /// Standard error of the mean of the points, from the scatter of the trials; 0 for a single trial. It says nothing of
     /// how far the judgement at a horizon is off.
     pub error: f32,
 }
 
+/// Where the numbers of a label lie. What is left of a trial when its luck is taken out rarely is a possible chance; with a few
+/// trials their mean is not, either. To make it one would pull every small chance away from 0, and each label of a rare gammon
+/// would be too high. So only what is beyond all measure is cut off, that a record can be checked.
+pub const RANGE: RangeInclusive<f32> = -1.0..=2.0;
+
 /// The mean of trials and its error, trial by trial.
-///
-/// A trial without its luck may well lie outside `[0, 1]` or out of order, which is right: only their mean is a judgement.
-/// So the mean alone is put in order; doing that to every trial would pull the mean to the middle. What bias is left is
-/// that of a mean that lies outside by chance, less than its error, and only where the truth is near the border.
 #[derive(Clone, Debug, Default)]
 struct Mean<C> {
     trials: Vec<C>,
@@ -71,7 +74,11 @@ impl<C: Chances> Mean<C> {
         let middle = points().sum::<f64>() / count;
         let spread: f64 = points().map(|points| (points - middle) * (points - middle)).sum();
         let error = if count > 1.0 { (spread / (count - 1.0) / count).sqrt() } else { 0.0 };
-        Estimate { chances: average(&shares, self.trials.iter().copied()).ordered(), error: error as f32 }
+        let mut chances = average(&shares, self.trials.iter().copied());
+        for chance in chances.as_mut() {
+            *chance = chance.clamp(*RANGE.start(), *RANGE.end());
+        }
+        Estimate { chances, error: error as f32 }
     }
 }
 

@@ -183,7 +183,13 @@ impl<G: Game> Table for SeriesTable<G> {
 
             let choices = &mut choices[seat];
             let mut drawn = None;
-            if series.explore > 0.0 && plays.len() > 1 && dice::unit(choices) < series.explore {
+            let explores = series.explore > 0.0 && dice::unit(choices) < series.explore;
+            if explores {
+                // Recorded whatever there is to choose: what is recorded is not learnt, and if rolls that leave no choice were
+                // exempt, they would be learnt more often than they come, and every position before a roll misjudged for it.
+                record.explored.push(ply as u32);
+            }
+            if explores && plays.len() > 1 {
                 let player = self.seated.players[player].as_mut();
                 let place = (number, ply);
                 drawn =
@@ -192,7 +198,6 @@ impl<G: Game> Table for SeriesTable<G> {
             let play = if let Some(&play) = opening.get(ply) {
                 play as usize
             } else if let Some(play) = drawn {
-                record.explored.push(ply as u32);
                 play
             } else if plays.len() == 1 {
                 0

@@ -221,7 +221,7 @@ impl<G: Roster> Viewer for GameViewer<G> {
                 roll: game.write_roll(ply.roll),
                 legal: ply.plays.len(),
                 play: game.write_move(&state, play),
-                explored: record.explored.binary_search(&(ply.ply as u32)).is_ok(),
+                explored: ply.plays.len() > 1 && record.explored.binary_search(&(ply.ply as u32)).is_ok(),
                 equity: None,
                 luck: None,
                 best: Vec::new(),

@@ -75,6 +75,9 @@ struct State {
     /// For each network the steps behind its average; empty in format 1.
     #[serde(default)]
     averaged: Vec<u64>,
+    /// For each network the games at which the average's schedule of the step size began; empty where nobody wrote it down.
+    #[serde(default)]
+    averaged_since: Vec<Option<u64>>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -239,6 +242,7 @@ impl Checkpoint {
             ledger: self.ledger.clone(),
             optimizers: self.students.iter().map(|student| AdamWState::of(&student.optimizer)).collect(),
             averaged: self.students.iter().map(|student| student.average.steps).collect(),
+            averaged_since: self.students.iter().map(|student| student.averaged_since).collect(),
         };
         let state = serde_json::to_string(&state).expect("numbers and texts have a JSON form");
         let tensors: Vec<(String, Vec<u8>)> = (self.students.iter().flat_map(tensors))
@@ -309,7 +313,8 @@ impl Checkpoint {
                     Average { steps, parameters: from_file_order(shape, &parameters) }
                 }
             };
-            students.push(Student { network, optimizer, average });
+            let averaged_since = state.averaged_since.get(students.len()).copied().flatten();
+            students.push(Student { network, optimizer, average, averaged_since });
         }
         if metadata.get("sha256") != Some(&sum(text, data.into_iter())) {
             return Err("its content does not have its sha256 sum".into());

@@ -31,6 +31,9 @@ pub struct Student {
     pub optimizer: Optimizer,
     /// What is published of it.
     pub average: Average,
+    /// Games at which the schedule of the step size began in which the average did; `None` before the first step, or where a
+    /// checkpoint does not say.
+    pub averaged_since: Option<u64>,
 }
 
 impl Student {
@@ -38,7 +41,7 @@ impl Student {
     pub fn new(network: Network, learn: &Learn) -> Self {
         let optimizer = Optimizer::new(learn, network.parameters().len());
         let average = Average::new(network.parameters());
-        Student { network, optimizer, average }
+        Student { network, optimizer, average, averaged_since: None }
     }
 }
 
@@ -52,8 +55,6 @@ pub struct Learner {
     /// Labels to draw lessons from.
     pub memory: LabelMemory,
     config: RunConfig,
-    /// The schedule of the last step.
-    schedule: StepSchedule,
     losses: Vec<Losses>,
     skipped_in_a_row: u32,
     // Kept from step to step, so that none allocates.
@@ -111,7 +112,6 @@ impl Learner {
         Learner {
             memory: LabelMemory::new(config.learn.label_memory, outputs),
             losses: vec![Losses::default(); students.len()],
-            schedule: schedule(&config, &ledger),
             students,
             ledger,
             config,
@@ -139,14 +139,6 @@ impl Learner {
     pub fn learn(&mut self, lessons: &mut [Lessons]) -> Result<(), LearnError> {
         let mut rng = round_rng(self.config.seed, self.ledger.rounds);
         let schedule = schedule(&self.config, &self.ledger);
-        if schedule != self.schedule {
-            // The first steps of a new schedule are large: what was learnt before is no part of what they lead to.
-            self.students
-                .iter_mut()
-                .for_each(|student| student.average = Average::new(student.network.parameters()));
-            self.schedule = schedule;
-        }
-        let step_size = step_size(&schedule, done_with(&self.ledger));
         let of_games: Vec<usize> = lessons.iter().map(Lessons::len).collect();
         for _ in 0..self.owed() {
             let index = rng.random_range(0..self.memory.len());
@@ -157,7 +149,7 @@ impl Learner {
             let mut order: Vec<usize> = (0..lessons.len()).collect();
             order.shuffle(&mut rng);
             for batch in even_batches(&order, self.config.learn.batch) {
-                self.step(class, (lessons, of_games[class]), batch, step_size)?;
+                self.step(class, (lessons, of_games[class]), batch, &schedule)?;
             }
             self.ledger.positions += lessons.len() as u64;
         }
@@ -171,7 +163,7 @@ impl Learner {
         class: usize,
         (lessons, of_games): (&Lessons, usize),
         batch: &[usize],
-        size: f32,
+        schedule: &StepSchedule,
     ) -> Result<(), LearnError> {
         let student = &mut self.students[class];
         student.network.pass(lessons, batch, &mut self.pass)?;
@@ -185,6 +177,16 @@ impl Learner {
             return if lost { Err(LearnError::Diverged) } else { Ok(()) };
         }
         self.skipped_in_a_row = 0;
+        // The first steps of a new schedule are large: what was learnt before is no part of what they lead to. A network
+        // that takes none, for want of lessons, keeps its average.
+        if student
+            .averaged_since
+            .replace(schedule.from_games)
+            .is_some_and(|since| since != schedule.from_games)
+        {
+            student.average = Average::new(student.network.parameters());
+        }
+        let size = step_size(schedule, done_with(&self.ledger));
         student.optimizer.step(student.network.parameters_mut(), gradient, size);
         student.average.follow(student.network.parameters(), self.config.learn.average);
         self.ledger.steps += 1;

@@ -43,7 +43,7 @@ pub struct TrainerSnapshot {
     pub positions: u64,
     /// Steps taken since the run began.
     pub steps: u64,
-    /// Labels of rollouts received since the run began, those that no network learns left out.
+    /// Labels received since the run began, of rollouts and of games whose luck was measured, those that no network learns left out.
     pub labels: u64,
     /// Positions trained on because of them; each label is learnt several times.
     pub label_lessons: u64,
@@ -71,7 +71,7 @@ pub struct TrainerSnapshot {
 
 impl TrainerSnapshot {
     /// Positions received since the run began that a network learns, each counted once: a position of a game is learnt
-    /// once, a label as often as `learn.replay` says.
+    /// once, a label of a rollout or of a game whose luck was measured as often as `learn.replay` says.
     pub fn positions_received(&self) -> u64 {
         self.positions.saturating_sub(self.label_lessons) + self.labels
     }

@@ -91,6 +91,7 @@ pub struct Quantiles {
 /// The configuration of the runs: self-play and nothing else, no trainer to wait for, and no audit, which would find out
 /// who made the plays.
 const CONFIG: &str = "\
+phases = []
 [self_play]
 explore = 0.0
 [network]

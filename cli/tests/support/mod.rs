@@ -265,6 +265,7 @@ impl Accounts {
 
 /// A run that does in seconds what others do in hours.
 pub const TINY: &str = "\
+phases = []
 [network]
 hidden = 8
 [learn]

@@ -35,7 +35,7 @@ pub(super) fn presets() -> Vec<Preset> {
         Preset {
             name: "large",
             about: "A network twice as wide: slower, and stronger in the very end",
-            config: "[network]\nhidden = 256\n",
+            config: "[network]\nhidden = 640\n",
         },
     ]
 }
@@ -185,6 +185,17 @@ mod tests {
             assert_eq!((config.game.as_str(), limits), ("backgammon", (4321, 98)));
             assert!(preset.config.is_empty() || preset.config.contains('='));
         }
+    }
+
+    #[test]
+    fn presets_are_as_large_beside_the_default_as_they_say() {
+        let registry = ludus_players::arena::Registry::standard();
+        let hidden = presets().into_iter().map(|preset| {
+            let config = RunConfig::parse_over(preset.config, |game| registry.training(game)).expect("TOML");
+            config.network.hidden
+        });
+        let hidden: Vec<usize> = hidden.collect();
+        assert!(hidden[1] < hidden[0] && hidden[2] == 2 * hidden[0], "{hidden:?}");
     }
 
     #[test]

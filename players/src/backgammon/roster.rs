@@ -31,6 +31,8 @@ impl Roster for Backgammon {
     const SHIPPED: Option<&'static [u8]> =
         Some(include_bytes!("../../../weights/backgammon/champion.safetensors"));
 
+    const TRAINING: &'static str = include_str!("../../../weights/backgammon/champion.toml");
+
     const BENCHMARK: Option<&'static str> = Some(include_str!("../../../weights/backgammon/benchmark.bm"));
 
     fn external(&self, peer: &Arc<Peer>, plies: u32) -> Result<Box<dyn External<Self>>, ArenaError> {

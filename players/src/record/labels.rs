@@ -5,6 +5,7 @@ use ludus_proto::v1::{GameRecord, Label, Rollout, Series, SeriesKind};
 
 use super::{Ply, refuse};
 use crate::arena::Violation;
+use crate::rollout::RANGE;
 
 /// Checks labels ply by ply, while the game is replayed.
 pub(super) struct LabelCheck<'a> {
@@ -78,10 +79,8 @@ impl<'a> LabelCheck<'a> {
         if label.chances.len() != C::LEN {
             return Some("not as many chances as the game has");
         }
-        let mut chances = C::default();
-        chances.as_mut().copy_from_slice(&label.chances);
-        if !chances.is_valid() {
-            return Some("chances that are not possible");
+        if !label.chances.iter().all(|chance| RANGE.contains(chance)) {
+            return Some("chances beyond all measure");
         }
         if !label.error.is_finite() || label.error < 0.0 {
             return Some("an error that is not a number of 0 or more");

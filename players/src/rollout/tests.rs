@@ -73,7 +73,7 @@ fn points(chances: [f64; 5]) -> f64 {
     2.0 * chances[0] - 1.0 + chances[1] + chances[2] - chances[3] - chances[4]
 }
 
-/// Positions of the toy game that are far from decided, so that no mean of many trials needs to be put in order.
+/// Positions of the toy game that are far from decided.
 fn open_positions() -> [ToyState; 3] {
     [((0, false), (1, false)), ((1, false), (2, true)), ((1, true), (1, false))]
         .map(|(own, other)| ToyState { own, other })
@@ -101,6 +101,28 @@ fn at_the_horizon_the_evaluators_judgement_counts_and_luck_before_it_is_still_ta
         let found = roll_out::<Toy>(&mut by(Noise(3)), &state, 8, settings(20_000, horizon));
         let off = (f64::from(found.chances.points()) - exact).abs();
         assert!(off < 4.0 * f64::from(found.error) + 1e-5, "{horizon} plies: {found:?} instead of {exact}");
+    }
+}
+
+#[test]
+fn labels_of_a_single_trial_are_right_on_average_in_each_number_also_where_a_chance_is_next_to_none() {
+    let near_the_end = ToyState { own: (3, false), other: (2, true) };
+    for state in open_positions().into_iter().chain([near_the_end]) {
+        let exact = enumerate(&state, 2, &mut Noise(4), &mut Noise(4));
+        let labels =
+            (0..4000).map(|seed| roll_out::<Toy>(&mut by(Noise(4)), &state, seed, settings(1, 2)).chances.0);
+        let labels: Vec<[f32; 5]> = labels.collect();
+        for (number, exact) in exact.into_iter().enumerate() {
+            let of = |power: i32| {
+                labels.iter().map(|label| f64::from(label[number]).powi(power)).sum::<f64>() / 4000.0
+            };
+            let (mean, square) = (of(1), of(2));
+            let error = ((square - mean * mean).max(0.0) / 4000.0).sqrt();
+            assert!(
+                (mean - exact).abs() < 4.0 * error + 1e-5,
+                "{number}: {mean} +-{error} instead of {exact}"
+            );
+        }
     }
 }
 

@@ -16,6 +16,7 @@ fn checkpoint(games: u64) -> Checkpoint {
         let gradient: Vec<f32> = (0..student.average.parameters.len()).map(|i| i as f32 - 7.5).collect();
         student.optimizer.step(student.network.parameters_mut(), &gradient, 0.01);
         student.average = Average { steps: 99, parameters: gradient };
+        student.averaged_since = Some(1_200_000);
         student
     });
     let students = students.collect();

@@ -185,7 +185,7 @@ fn what_is_published_is_the_average_of_the_latest_steps() {
         let mut order: Vec<usize> = (0..30).collect();
         order.shuffle(&mut rng);
         for position in order {
-            again.step(0, (&round[0], 30), &[position], step_size(&again.config.phase(0).step, 0)).unwrap();
+            again.step(0, (&round[0], 30), &[position], &again.config.phase(0).step).unwrap();
             average.follow(again.students[0].network.parameters(), 0.1);
         }
         again.ledger.rounds += 1;
@@ -216,7 +216,13 @@ fn the_average_begins_anew_with_each_schedule_of_the_step_size_and_with_no_other
         |one: &[f32], other: &[f32]| one.iter().zip(other).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
     assert!(moved(&before, &average) <= 3.0 * 0.0011, "three steps of 0.001 from where it was");
     assert_eq!(steps_at(21).0, 6);
-    // A learner that goes on from a checkpoint knows which schedule it is in.
-    let again = Learner::new(learner.students.clone(), learner.ledger.clone(), learner.config.clone());
-    assert_eq!(again.schedule, learner.schedule);
+    // A network without lessons keeps what it was averaged to, for as long as it has none.
+    learner.students[0].averaged_since = Some(0);
+    let kept = learner.students[0].average.clone();
+    learner.learn(&mut lessons([].into_iter())).unwrap();
+    assert_eq!(learner.students[0].average, kept);
+    // And a checkpoint that does not say when an average began is gone on from as it is.
+    learner.students[0].averaged_since = None;
+    learner.learn(&mut lessons([0.1, 0.9, 0.5].into_iter())).unwrap();
+    assert_eq!((learner.students[0].average.steps, learner.students[0].averaged_since), (9, Some(20)));
 }
