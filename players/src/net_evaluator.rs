@@ -24,10 +24,26 @@ pub struct NetEvaluator<G: Game> {
     /// What the positions of each class began with of late, the last first. Two, as plays that hit and plays that do not
     /// take turns.
     beginnings: Vec<[Beginning<G>; 2]>,
-    /// Points of the plays of a roll by the small networks.
-    guesses: Vec<f32>,
+    /// What positions the kernel has taken up, and their class.
+    waiting: Waiting,
+    /// What the small networks make of the plays of a roll.
+    guesses: Vec<G::Chances>,
+    /// Their points.
+    points: Vec<f32>,
     /// Positions computed since somebody asked.
     evaluated: u64,
+}
+
+/// Positions whose outputs are computed together at most. Their hidden units should stay in the nearest cache.
+const TOGETHER: usize = 16;
+
+/// Positions that the kernel has taken up and whose outputs are not computed yet.
+#[derive(Clone, Default)]
+struct Waiting {
+    /// Their class.
+    class: usize,
+    /// Their places among the positions that are judged.
+    places: Vec<usize>,
 }
 
 /// One class's weights, laid out to be computed.
@@ -89,7 +105,17 @@ impl<G: Game> NetEvaluator<G> {
         let networks: Arc<[Model]> = weights.networks.iter().map(Model::new).collect();
         let kernel = Kernel::best();
         let beginnings = networks.iter().map(|_| Default::default()).collect();
-        Ok(NetEvaluator { game, inputs, networks, kernel, beginnings, guesses: Vec::new(), evaluated: 0 })
+        Ok(NetEvaluator {
+            game,
+            inputs,
+            networks,
+            kernel,
+            beginnings,
+            waiting: Waiting::default(),
+            guesses: Vec::new(),
+            points: Vec::new(),
+            evaluated: 0,
+        })
     }
 
     /// The same evaluator with another kernel: slower, with the same results.
@@ -103,26 +129,49 @@ impl<G: Game> NetEvaluator<G> {
         &*self.inputs
     }
 
-    /// What a small network makes of a position, or what is known about it; `None` when there is no such network.
-    fn guess(&mut self, state: &G::State) -> Option<G::Chances> {
-        if let Some(points) = self.game.payoff(state) {
-            return Some(G::Chances::from_payoff(points));
+    /// Replaces the content of `chances` by the judgement of each position, by the networks of the classes that `judge` names
+    /// for those of the positions. Stops at a position for which it names none.
+    fn judge_by(
+        &mut self,
+        judge: fn(&dyn InputSet<G>, usize) -> Option<usize>,
+        positions: &[G::State],
+        chances: &mut Vec<G::Chances>,
+    ) {
+        chances.clear();
+        for (place, state) in positions.iter().enumerate() {
+            let mut judgement = match self.game.payoff(state) {
+                Some(points) => Some(G::Chances::from_payoff(points)),
+                None => self.inputs.known(state),
+            };
+            if judgement.is_none() {
+                let Some(class) = judge(&*self.inputs, self.class(state)) else { break };
+                if self.waiting.class != class || self.waiting.places.len() == TOGETHER {
+                    self.finish(positions, chances);
+                    self.waiting.class = class;
+                }
+                judgement = self.compute(class, state);
+                if judgement.is_none() {
+                    self.waiting.places.push(place);
+                }
+            }
+            chances.push(judgement.unwrap_or_default());
         }
-        if let Some(chances) = self.inputs.known(state) {
-            return Some(chances);
-        }
-        let class = self.inputs.pruning(self.class(state))?;
-        Some(self.compute(class, state))
+        self.finish(positions, chances);
     }
 
-    fn judge_one(&mut self, state: &G::State) -> G::Chances {
-        if let Some(points) = self.game.payoff(state) {
-            return G::Chances::from_payoff(points);
+    /// Computes what the networks make of the positions that wait.
+    fn finish(&mut self, positions: &[G::State], chances: &mut [G::Chances]) {
+        let Waiting { class, ref mut places } = self.waiting;
+        let Model::Layers(network) = &self.networks[class] else { return };
+        if places.is_empty() {
+            return;
         }
-        if let Some(chances) = self.inputs.known(state) {
-            return chances;
+        let outputs = self.kernel.finish(network).chunks_exact(G::Chances::LEN);
+        for (place, outputs) in places.drain(..).zip(outputs) {
+            let mut found = G::Chances::default();
+            found.as_mut().copy_from_slice(outputs);
+            chances[place] = self.inputs.possible(class, &positions[place], found.ordered());
         }
-        self.compute(self.class(state), state)
     }
 
     fn class(&self, state: &G::State) -> usize {
@@ -132,16 +181,18 @@ impl<G: Game> NetEvaluator<G> {
         class
     }
 
-    /// What the network of `class` makes of a position.
-    fn compute(&mut self, class: usize, state: &G::State) -> G::Chances {
+    /// What the network of `class` makes of a position, or `None` when the kernel has taken it up: [`NetEvaluator::finish`]
+    /// then tells.
+    fn compute(&mut self, class: usize, state: &G::State) -> Option<G::Chances> {
         self.evaluated += 1;
         let set = &*self.inputs;
-        let mut chances = G::Chances::default();
         let [last, before] = &mut self.beginnings[class];
         match &self.networks[class] {
             Model::Table(table) => {
+                let mut chances = G::Chances::default();
                 set.write(class, state, &mut last.inputs);
                 self.kernel.look_up(table, last.inputs.all(), chances.as_mut());
+                Some(set.possible(class, state, chances.ordered()))
             }
             Model::Layers(network) => {
                 let mut known = last.is_of(set, class, state);
@@ -158,37 +209,34 @@ impl<G: Game> NetEvaluator<G> {
                     (last.state, last.shared) = (Some(state.clone()), first.indices.len());
                     self.kernel.start(network, first, &mut last.sums);
                 }
-                let rest = last.inputs.after(last.shared);
-                self.kernel.finish(network, &last.sums, rest, chances.as_mut());
+                self.kernel.add(network, &last.sums, last.inputs.after(last.shared));
+                None
             }
         }
-        set.possible(class, state, chances.ordered())
     }
 }
 
 impl<G: Game> Evaluator<G> for NetEvaluator<G> {
     fn judge(&mut self, positions: &[G::State], chances: &mut Vec<G::Chances>) {
-        chances.clear();
-        for state in positions {
-            chances.push(self.judge_one(state));
-        }
+        self.judge_by(|_, class| Some(class), positions, chances);
     }
 
     fn shortlist(&mut self, after: &[G::State], most: usize, list: &mut Vec<usize>) {
-        self.guesses.clear();
+        let mut guesses = std::mem::take(&mut self.guesses);
+        guesses.clear();
         if after.len() > most {
-            for state in after {
-                let Some(guess) = self.guess(state) else { break };
-                self.guesses.push(guess.points());
-            }
+            self.judge_by(|set, class| set.pruning(class), after, &mut guesses);
         }
-        if self.guesses.len() == after.len() {
-            smallest(&self.guesses, most, list);
+        if guesses.len() == after.len() {
+            self.points.clear();
+            self.points.extend(guesses.iter().map(G::Chances::points));
+            smallest(&self.points, most, list);
         } else {
             // Few plays, or positions for which there is no small network.
             list.clear();
             list.extend(0..after.len());
         }
+        self.guesses = guesses;
     }
 
     fn knows(&self, position: &G::State) -> bool {

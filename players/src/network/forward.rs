@@ -41,30 +41,28 @@ impl Task for Add<'_> {
     }
 }
 
-/// Adds the last inputs and computes the outputs, one a lane.
-pub(super) struct Finish<'a>(pub Add<'a>);
+/// Computes the outputs of positions from the sums of their hidden units.
+pub(super) struct Outputs<'a> {
+    /// The network.
+    pub network: &'a Network,
+    /// The sums of one position after the other, a block each; they become the hidden units.
+    pub hidden: &'a mut [Block],
+    /// Room for the outputs of one position after the other, filled up to whole vectors.
+    pub outputs: &'a mut [f32],
+}
 
-impl Task for Finish<'_> {
-    type Result = Block;
+impl Task for Outputs<'_> {
+    type Result = ();
 
     #[inline(always)]
-    fn run<L: Lanes>(self, lanes: L) -> Block {
-        let Finish(Add { network, from, terms, to }) = self;
-        add(lanes, network, from, terms, to);
-        outputs(lanes, network, to)
+    fn run<L: Lanes>(self, lanes: L) {
+        outputs(lanes, self.network, self.hidden, self.outputs);
     }
 }
 
 #[inline(always)]
 fn add<L: Lanes>(lanes: L, network: &Network, from: &[Block], terms: Terms<'_>, to: &mut [Block]) {
-    let mut most = 0;
-    for &index in terms.indices {
-        most = index.max(most);
-    }
     let Network { inputs, blocks, .. } = *network;
-    if !terms.indices.is_empty() && usize::from(most) >= inputs {
-        foreign_input(most, inputs);
-    }
     assert!(network.hidden_weight.len() == inputs * blocks && from.len() == blocks && to.len() == blocks);
     let mut first = 0;
     while first < network.blocks {
@@ -96,28 +94,34 @@ fn foreign_input(index: u16, inputs: usize) -> ! {
     panic!("input {index} of a network of {inputs}");
 }
 
-/// Computes the outputs from the sums of the hidden units, which become the hidden units.
+/// Computes the outputs of positions from the sums of their hidden units, which become the hidden units. Several positions go
+/// together because what comes last in each is a chain of a dozen operations that wait for each other: so it is begun for
+/// the next one in the meantime, and the sigmoid takes the outputs of several.
 #[inline(always)]
-fn outputs<L: Lanes>(lanes: L, network: &Network, hidden: &mut [Block]) -> Block {
+fn outputs<L: Lanes>(lanes: L, network: &Network, hidden: &mut [Block], outputs: &mut [f32]) {
     for units in hidden.iter_mut() {
         lanes.store(sigmoid(lanes, lanes.load(units)), units);
     }
-    let mut sums = Block::default();
-    let mut first = 0;
-    while first < network.outputs {
-        match network.outputs - first {
-            1 => output_sums::<L, 1>(lanes, network, hidden, first, &mut sums),
-            2 => output_sums::<L, 2>(lanes, network, hidden, first, &mut sums),
-            3 => output_sums::<L, 3>(lanes, network, hidden, first, &mut sums),
-            4 => output_sums::<L, 4>(lanes, network, hidden, first, &mut sums),
-            5 => output_sums::<L, 5>(lanes, network, hidden, first, &mut sums),
-            _ => output_sums::<L, OUTPUT_TILE>(lanes, network, hidden, first, &mut sums),
+    let positions = hidden.chunks_exact(network.blocks);
+    for (hidden, sums) in positions.zip(outputs.chunks_exact_mut(network.outputs)) {
+        let mut first = 0;
+        while first < network.outputs {
+            match network.outputs - first {
+                1 => output_sums::<L, 1>(lanes, network, hidden, first, sums),
+                2 => output_sums::<L, 2>(lanes, network, hidden, first, sums),
+                3 => output_sums::<L, 3>(lanes, network, hidden, first, sums),
+                4 => output_sums::<L, 4>(lanes, network, hidden, first, sums),
+                5 => output_sums::<L, 5>(lanes, network, hidden, first, sums),
+                _ => output_sums::<L, OUTPUT_TILE>(lanes, network, hidden, first, sums),
+            }
+            first += OUTPUT_TILE;
         }
-        first += OUTPUT_TILE;
     }
-    let outputs = lanes.add(lanes.load(&sums), lanes.load(&network.output_bias));
-    lanes.store(sigmoid(lanes, outputs), &mut sums);
-    sums
+    for outputs in outputs.as_chunks_mut().0 {
+        let mut block = Block(*outputs);
+        lanes.store(sigmoid(lanes, lanes.load(&block)), &mut block);
+        *outputs = block.0;
+    }
 }
 
 /// Adds inputs to the `N` blocks of sums from `first` on.
@@ -137,9 +141,12 @@ fn add_to_tile<L: Lanes, const N: usize>(
     }
     let weights = &network.hidden_weight[..];
     for (&index, &value) in terms.indices.iter().zip(terms.values) {
+        if usize::from(index) >= network.inputs {
+            foreign_input(index, network.inputs);
+        }
         let start = usize::from(index) * blocks + first;
-        // SAFETY: `add` has checked that the weights have a row of `blocks` for every index, and that `from` has as many
-        // blocks, of which the tile has just been read. (Checking each row takes half as long as adding it.)
+        // SAFETY: `add` has checked that the weights have `inputs` rows of `blocks`, of which this is one, and that `from` has as
+        // many blocks, of which the tile has just been read. (Checking the place in the weights would take far longer.)
         let row = unsafe { weights.get_unchecked(start..start + N) };
         let value = lanes.splat(value);
         for (unit, weight) in units.iter_mut().zip(row) {
@@ -151,14 +158,14 @@ fn add_to_tile<L: Lanes, const N: usize>(
     }
 }
 
-/// Computes the weighted sums of the `N` outputs from `first` on, each into its lane.
+/// Computes the weighted sums of the `N` outputs of a position from `first` on, each with its bias.
 #[inline(always)]
 fn output_sums<L: Lanes, const N: usize>(
     lanes: L,
     network: &Network,
     hidden: &[Block],
     first: usize,
-    sums: &mut Block,
+    sums: &mut [f32],
 ) {
     let mut outputs = [lanes.splat(0.0); N];
     for (block, units) in hidden.iter().enumerate() {
@@ -169,8 +176,9 @@ fn output_sums<L: Lanes, const N: usize>(
             *output = lanes.fma(lanes.load(weight), units, *output);
         }
     }
-    for (output, sum) in outputs.iter().zip(&mut sums.0[first..first + N]) {
-        *sum = lanes.sum(*output);
+    let bias = &network.output_bias[first..first + N];
+    for ((output, bias), sum) in outputs.iter().zip(bias).zip(&mut sums[first..first + N]) {
+        *sum = lanes.sum(*output) + bias;
     }
 }
 

@@ -1,9 +1,9 @@
 //! The choice of a kernel by what the processor can do.
 
-use super::forward::{Add, Finish, Task};
+use super::forward::{Add, Outputs, Task};
 use super::lanes::Lanes;
 use super::scalar::Scalar;
-use super::{Block, Network, Table};
+use super::{Block, LANES, Network, Table};
 use crate::input_set::{Inputs, Terms};
 
 /// Computes networks with the instructions of one kind of processor. Which one makes no difference to the result, bit for
@@ -11,8 +11,13 @@ use crate::input_set::{Inputs, Terms};
 #[derive(Clone, Debug)]
 pub struct Kernel {
     path: Path,
-    /// Memory for the hidden units, kept from call to call.
+    /// The sums of the hidden units of positions whose outputs are not computed yet, one position after the other, and beyond
+    /// them memory for more.
     hidden: Vec<Block>,
+    /// How many positions these are.
+    waiting: usize,
+    /// Outputs, one position after the other, filled up to whole vectors.
+    outputs: Vec<f32>,
 }
 
 /// What a processor can do.
@@ -25,6 +30,21 @@ enum Path {
     Avx512(super::avx512::Avx512),
     #[cfg(target_arch = "aarch64")]
     Neon(super::neon::Neon),
+}
+
+impl Path {
+    /// Computes something with these instructions.
+    fn run<T: Task>(self, task: T) -> T::Result {
+        match self {
+            Path::Scalar(lanes) => task.run(lanes),
+            #[cfg(target_arch = "x86_64")]
+            Path::Avx2(lanes) => lanes.run(task),
+            #[cfg(target_arch = "x86_64")]
+            Path::Avx512(lanes) => lanes.run(task),
+            #[cfg(target_arch = "aarch64")]
+            Path::Neon(lanes) => lanes.run(task),
+        }
+    }
 }
 
 impl Kernel {
@@ -52,7 +72,7 @@ impl Kernel {
     }
 
     fn new(path: Path) -> Kernel {
-        Kernel { path, hidden: Vec::new() }
+        Kernel { path, hidden: Vec::new(), waiting: 0, outputs: Vec::new() }
     }
 
     /// Its name: `scalar`, `avx2`, `avx512` or `neon`.
@@ -68,53 +88,57 @@ impl Kernel {
         }
     }
 
-    /// Computes the outputs of `network` for one position.
+    /// Computes the outputs of `network` for one position, as if none was waiting.
     ///
     /// # Panics
     /// If an input is not one of the network's, or `outputs` has another length than the network has outputs.
     pub fn forward(&mut self, network: &Network, inputs: &Inputs, outputs: &mut [f32]) {
-        self.compute(network, &network.hidden_bias, inputs.all(), outputs);
+        self.waiting = 0;
+        self.take_up(network, &network.hidden_bias, inputs.all());
+        outputs.copy_from_slice(self.finish(network));
     }
 
-    /// Adds up the first inputs of a position, from which [`Kernel::finish`] goes on.
+    /// Adds up the first inputs of positions, from which [`Kernel::add`] goes on.
     ///
     /// # Panics
     /// If an input is not one of the network's.
     pub fn start(&self, network: &Network, first: Terms<'_>, sums: &mut Sums) {
         sums.0.resize(network.blocks, Block::default());
-        self.run(Add { network, from: &network.hidden_bias, terms: first, to: &mut sums.0 });
+        self.path.run(Add { network, from: &network.hidden_bias, terms: first, to: &mut sums.0 });
     }
 
-    /// Computes the outputs of `network` for a position, given the sums over its first inputs and the others. They are
-    /// those of [`Kernel::forward`] to the bit, as the inputs are added in the same order.
+    /// Takes up a position, given the sums over its first inputs and the others: [`Kernel::finish`] computes its outputs,
+    /// together with those of all others that were taken up for the same network.
     ///
     /// # Panics
-    /// As [`Kernel::forward`], or if the sums are those of a network of another size.
-    pub fn finish(&mut self, network: &Network, sums: &Sums, rest: Terms<'_>, outputs: &mut [f32]) {
+    /// If an input is not one of the network's, or the sums are those of a network of another size.
+    pub fn add(&mut self, network: &Network, sums: &Sums, rest: Terms<'_>) {
         assert_eq!(sums.0.len(), network.blocks, "sums of another network");
-        self.compute(network, &sums.0, rest, outputs);
+        self.take_up(network, &sums.0, rest);
     }
 
-    fn compute(&mut self, network: &Network, from: &[Block], terms: Terms<'_>, outputs: &mut [f32]) {
-        let mut hidden = std::mem::take(&mut self.hidden);
-        if hidden.len() < network.blocks {
-            hidden.resize(network.blocks, Block::default());
+    /// The outputs of the positions that were taken up since the last time, one position after the other. They are those
+    /// of [`Kernel::forward`] to the bit, as each is computed by the same operations in the same order.
+    pub fn finish(&mut self, network: &Network) -> &[f32] {
+        let waiting = std::mem::take(&mut self.waiting);
+        let outputs = waiting * network.outputs;
+        let whole = outputs.next_multiple_of(LANES);
+        if self.outputs.len() < whole {
+            self.outputs.resize(whole, 0.0);
         }
-        let all = self.run(Finish(Add { network, from, terms, to: &mut hidden[..network.blocks] }));
-        self.hidden = hidden;
-        outputs.copy_from_slice(&all.0[..network.outputs]);
+        let hidden = &mut self.hidden[..waiting * network.blocks];
+        self.path.run(Outputs { network, hidden, outputs: &mut self.outputs[..whole] });
+        &self.outputs[..outputs]
     }
 
-    fn run<T: Task>(&self, task: T) -> T::Result {
-        match self.path {
-            Path::Scalar(lanes) => task.run(lanes),
-            #[cfg(target_arch = "x86_64")]
-            Path::Avx2(lanes) => lanes.run(task),
-            #[cfg(target_arch = "x86_64")]
-            Path::Avx512(lanes) => lanes.run(task),
-            #[cfg(target_arch = "aarch64")]
-            Path::Neon(lanes) => lanes.run(task),
+    fn take_up(&mut self, network: &Network, from: &[Block], terms: Terms<'_>) {
+        let place = self.waiting * network.blocks;
+        let end = place + network.blocks;
+        if self.hidden.len() < end {
+            self.hidden.resize(end, Block::default());
         }
+        self.path.run(Add { network, from, terms, to: &mut self.hidden[place..end] });
+        self.waiting += 1;
     }
 
     /// Computes the outputs of a network without a hidden layer for one position.
@@ -128,7 +152,7 @@ impl Kernel {
 
     /// The sigmoid of sixteen numbers.
     pub(super) fn sigmoid(&self, x: Block) -> Block {
-        self.run(Sigmoid(x))
+        self.path.run(Sigmoid(x))
     }
 }
 

@@ -125,7 +125,7 @@ fn a_position_may_be_computed_in_two_parts() {
     let inputs = inputs(60, 0.5, 4);
     for mut kernel in Kernel::available() {
         let whole = outputs(&mut kernel, &network, &inputs);
-        let (mut sums, mut parts) = (Sums::default(), vec![f32::NAN; 5]);
+        let mut sums = Sums::default();
         for index in 0..=61 {
             let first = inputs.below(index);
             let rest = inputs.after(first.indices.len());
@@ -133,8 +133,8 @@ fn a_position_may_be_computed_in_two_parts() {
             assert_eq!([first.indices, rest.indices].concat(), inputs.indices);
             assert_eq!([first.values, rest.values].concat(), inputs.values);
             kernel.start(&network, first, &mut sums);
-            kernel.finish(&network, &sums, rest, &mut parts);
-            assert_eq!(bits(&parts), bits(&whole), "{} at {index}", kernel.name());
+            kernel.add(&network, &sums, rest);
+            assert_eq!(bits(kernel.finish(&network)), bits(&whole), "{} at {index}", kernel.name());
         }
     }
 }
@@ -146,7 +146,7 @@ fn sums_of_another_network_are_refused() {
         (Network::new(&weights(30, 90, 5, 2.0, 1)), Network::new(&weights(30, 20, 3, 2.0, 2)));
     let (mut kernel, mut sums) = (Kernel::best(), Sums::default());
     kernel.start(&large, Terms::default(), &mut sums);
-    kernel.finish(&small, &sums, Terms::default(), &mut [0.0; 3]);
+    kernel.add(&small, &sums, Terms::default());
 }
 
 #[test]
