@@ -20,16 +20,16 @@ pub(super) trait Task {
     fn run<L: Lanes>(self, lanes: L) -> Self::Result;
 }
 
-/// Adds inputs to the sums of the hidden units.
+/// Adds inputs of positions to the sums of their hidden units.
 pub(super) struct Add<'a> {
     /// The network, which has all of the inputs.
     pub network: &'a Network,
-    /// The sums so far, a block each.
-    pub from: &'a [Block],
-    /// The inputs to add.
+    /// The inputs to add, of one position after the other.
     pub terms: Terms<'a>,
-    /// Where the sums go.
-    pub to: &'a mut [Block],
+    /// Where those of each position end.
+    pub ends: &'a [usize],
+    /// The sums of one position after the other, a block each.
+    pub sums: &'a mut [Block],
 }
 
 impl Task for Add<'_> {
@@ -37,16 +37,14 @@ impl Task for Add<'_> {
 
     #[inline(always)]
     fn run<L: Lanes>(self, lanes: L) {
-        add(lanes, self.network, self.from, self.terms, self.to);
+        add(lanes, self.network, self.terms, self.ends, self.sums);
     }
 }
 
-/// Computes the outputs of positions from the sums of their hidden units.
+/// Adds the last inputs of positions and computes their outputs.
 pub(super) struct Outputs<'a> {
-    /// The network.
-    pub network: &'a Network,
-    /// The sums of one position after the other, a block each; they become the hidden units.
-    pub hidden: &'a mut [Block],
+    /// The last inputs. The sums become the hidden units.
+    pub add: Add<'a>,
     /// Room for the outputs of one position after the other, filled up to whole vectors.
     pub outputs: &'a mut [f32],
 }
@@ -56,32 +54,36 @@ impl Task for Outputs<'_> {
 
     #[inline(always)]
     fn run<L: Lanes>(self, lanes: L) {
-        outputs(lanes, self.network, self.hidden, self.outputs);
+        let Add { network, terms, ends, sums } = self.add;
+        add(lanes, network, terms, ends, sums);
+        outputs(lanes, network, sums, self.outputs);
     }
 }
 
+/// Some blocks of all positions after the other: the positions after the plays of a roll have most inputs in common, so that the
+/// same rows of weights are read again and again, and as much of them stays in the nearest cache.
 #[inline(always)]
-fn add<L: Lanes>(lanes: L, network: &Network, from: &[Block], terms: Terms<'_>, to: &mut [Block]) {
+fn add<L: Lanes>(lanes: L, network: &Network, terms: Terms<'_>, ends: &[usize], sums: &mut [Block]) {
     let Network { inputs, blocks, .. } = *network;
-    assert!(network.hidden_weight.len() == inputs * blocks && from.len() == blocks && to.len() == blocks);
+    assert!(network.hidden_weight.len() == inputs * blocks && sums.len() == ends.len() * blocks);
     let mut first = 0;
-    while first < network.blocks {
-        let rest = network.blocks - first;
+    while first < blocks {
+        let rest = blocks - first;
         // Equal tiles: 9 blocks go as 5 and 4 rather than as 6 and 3. Divisions take long, and mostly one tile will do.
         let tile = if rest <= L::TILE { rest } else { rest.div_ceil(rest.div_ceil(L::TILE)) };
         match tile {
-            1 => add_to_tile::<L, 1>(lanes, network, from, terms, first, to),
-            2 => add_to_tile::<L, 2>(lanes, network, from, terms, first, to),
-            3 => add_to_tile::<L, 3>(lanes, network, from, terms, first, to),
-            4 => add_to_tile::<L, 4>(lanes, network, from, terms, first, to),
-            5 => add_to_tile::<L, 5>(lanes, network, from, terms, first, to),
-            6 => add_to_tile::<L, 6>(lanes, network, from, terms, first, to),
-            7 => add_to_tile::<L, 7>(lanes, network, from, terms, first, to),
-            8 => add_to_tile::<L, 8>(lanes, network, from, terms, first, to),
-            9 => add_to_tile::<L, 9>(lanes, network, from, terms, first, to),
-            10 => add_to_tile::<L, 10>(lanes, network, from, terms, first, to),
-            11 => add_to_tile::<L, 11>(lanes, network, from, terms, first, to),
-            _ => add_to_tile::<L, MAX_TILE>(lanes, network, from, terms, first, to),
+            1 => add_to_tile::<L, 1>(lanes, network, terms, ends, first, sums),
+            2 => add_to_tile::<L, 2>(lanes, network, terms, ends, first, sums),
+            3 => add_to_tile::<L, 3>(lanes, network, terms, ends, first, sums),
+            4 => add_to_tile::<L, 4>(lanes, network, terms, ends, first, sums),
+            5 => add_to_tile::<L, 5>(lanes, network, terms, ends, first, sums),
+            6 => add_to_tile::<L, 6>(lanes, network, terms, ends, first, sums),
+            7 => add_to_tile::<L, 7>(lanes, network, terms, ends, first, sums),
+            8 => add_to_tile::<L, 8>(lanes, network, terms, ends, first, sums),
+            9 => add_to_tile::<L, 9>(lanes, network, terms, ends, first, sums),
+            10 => add_to_tile::<L, 10>(lanes, network, terms, ends, first, sums),
+            11 => add_to_tile::<L, 11>(lanes, network, terms, ends, first, sums),
+            _ => add_to_tile::<L, MAX_TILE>(lanes, network, terms, ends, first, sums),
         }
         first += tile;
     }
@@ -124,37 +126,42 @@ fn outputs<L: Lanes>(lanes: L, network: &Network, hidden: &mut [Block], outputs:
     }
 }
 
-/// Adds inputs to the `N` blocks of sums from `first` on.
+/// Adds the inputs of each position to the `N` blocks of its sums from `first` on.
 #[inline(always)]
 fn add_to_tile<L: Lanes, const N: usize>(
     lanes: L,
     network: &Network,
-    from: &[Block],
     terms: Terms<'_>,
+    ends: &[usize],
     first: usize,
-    to: &mut [Block],
+    sums: &mut [Block],
 ) {
-    let blocks = network.blocks;
-    let mut units = [lanes.splat(0.0); N];
-    for (unit, from) in units.iter_mut().zip(&from[first..first + N]) {
-        *unit = lanes.load(from);
-    }
+    let Network { inputs, blocks, .. } = *network;
     let weights = &network.hidden_weight[..];
-    for (&index, &value) in terms.indices.iter().zip(terms.values) {
-        if usize::from(index) >= network.inputs {
-            foreign_input(index, network.inputs);
+    let mut begin = 0;
+    for (&end, sums) in ends.iter().zip(sums.chunks_exact_mut(blocks)) {
+        let sums = &mut sums[first..first + N];
+        let mut units = [lanes.splat(0.0); N];
+        for (unit, sum) in units.iter_mut().zip(&*sums) {
+            *unit = lanes.load(sum);
         }
-        let start = usize::from(index) * blocks + first;
-        // SAFETY: `add` has checked that the weights have `inputs` rows of `blocks`, of which this is one, and that `from` has as
-        // many blocks, of which the tile has just been read. (Checking the place in the weights would take far longer.)
-        let row = unsafe { weights.get_unchecked(start..start + N) };
-        let value = lanes.splat(value);
-        for (unit, weight) in units.iter_mut().zip(row) {
-            *unit = lanes.fma(lanes.load(weight), value, *unit);
+        for (&index, &value) in terms.indices[begin..end].iter().zip(&terms.values[begin..end]) {
+            if usize::from(index) >= inputs {
+                foreign_input(index, inputs);
+            }
+            let start = usize::from(index) * blocks + first;
+            // SAFETY: `add` has checked that the weights have `inputs` rows of `blocks`, of which this is one, and a tile of
+            // the sums has just been read, which have as many blocks. (Checking the place in the weights would take far longer.)
+            let row = unsafe { weights.get_unchecked(start..start + N) };
+            let value = lanes.splat(value);
+            for (unit, weight) in units.iter_mut().zip(row) {
+                *unit = lanes.fma(lanes.load(weight), value, *unit);
+            }
         }
-    }
-    for (unit, to) in units.iter().zip(&mut to[first..first + N]) {
-        lanes.store(*unit, to);
+        for (unit, sum) in units.iter().zip(sums) {
+            lanes.store(*unit, sum);
+        }
+        begin = end;
     }
 }
 

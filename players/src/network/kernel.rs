@@ -11,13 +11,36 @@ use crate::input_set::{Inputs, Terms};
 #[derive(Clone, Debug)]
 pub struct Kernel {
     path: Path,
-    /// The sums of the hidden units of positions whose outputs are not computed yet, one position after the other, and beyond
-    /// them memory for more.
-    hidden: Vec<Block>,
-    /// How many positions these are.
-    waiting: usize,
+    /// The positions taken up, whose outputs are not computed yet.
+    waiting: Waiting,
     /// Outputs, one position after the other, filled up to whole vectors.
     outputs: Vec<f32>,
+}
+
+/// Positions, one after the other.
+#[derive(Clone, Debug, Default)]
+struct Waiting {
+    /// The sums of their hidden units over their first inputs.
+    sums: Vec<Block>,
+    /// Their other inputs.
+    inputs: Inputs,
+    /// Where those of each end.
+    ends: Vec<usize>,
+}
+
+impl Waiting {
+    fn clear(&mut self) {
+        self.sums.clear();
+        self.inputs.clear();
+        self.ends.clear();
+    }
+
+    fn push(&mut self, sums: &[Block], rest: Terms<'_>) {
+        self.sums.extend_from_slice(sums);
+        self.inputs.indices.extend_from_slice(rest.indices);
+        self.inputs.values.extend_from_slice(rest.values);
+        self.ends.push(self.inputs.indices.len());
+    }
 }
 
 /// What a processor can do.
@@ -72,7 +95,7 @@ impl Kernel {
     }
 
     fn new(path: Path) -> Kernel {
-        Kernel { path, hidden: Vec::new(), waiting: 0, outputs: Vec::new() }
+        Kernel { path, waiting: Waiting::default(), outputs: Vec::new() }
     }
 
     /// Its name: `scalar`, `avx2`, `avx512` or `neon`.
@@ -93,8 +116,8 @@ impl Kernel {
     /// # Panics
     /// If an input is not one of the network's, or `outputs` has another length than the network has outputs.
     pub fn forward(&mut self, network: &Network, inputs: &Inputs, outputs: &mut [f32]) {
-        self.waiting = 0;
-        self.take_up(network, &network.hidden_bias, inputs.all());
+        self.waiting.clear();
+        self.waiting.push(&network.hidden_bias, inputs.all());
         outputs.copy_from_slice(self.finish(network));
     }
 
@@ -103,42 +126,37 @@ impl Kernel {
     /// # Panics
     /// If an input is not one of the network's.
     pub fn start(&self, network: &Network, first: Terms<'_>, sums: &mut Sums) {
-        sums.0.resize(network.blocks, Block::default());
-        self.path.run(Add { network, from: &network.hidden_bias, terms: first, to: &mut sums.0 });
+        sums.0.clone_from(&network.hidden_bias);
+        let ends = &[first.indices.len()];
+        self.path.run(Add { network, terms: first, ends, sums: &mut sums.0 });
     }
 
     /// Takes up a position, given the sums over its first inputs and the others: [`Kernel::finish`] computes its outputs,
-    /// together with those of all others that were taken up for the same network.
+    /// together with those of all others that were taken up.
     ///
     /// # Panics
-    /// If an input is not one of the network's, or the sums are those of a network of another size.
+    /// If the sums are those of a network of another size.
     pub fn add(&mut self, network: &Network, sums: &Sums, rest: Terms<'_>) {
         assert_eq!(sums.0.len(), network.blocks, "sums of another network");
-        self.take_up(network, &sums.0, rest);
+        self.waiting.push(&sums.0, rest);
     }
 
-    /// The outputs of the positions that were taken up since the last time, one position after the other. They are those
-    /// of [`Kernel::forward`] to the bit, as each is computed by the same operations in the same order.
+    /// The outputs of the positions that were taken up for `network` since the last time, one position after the other. They
+    /// are those of [`Kernel::forward`] to the bit, as each is computed by the same operations in the same order.
+    ///
+    /// # Panics
+    /// If an input is not one of the network's, or a position was taken up for a network of another size.
     pub fn finish(&mut self, network: &Network) -> &[f32] {
-        let waiting = std::mem::take(&mut self.waiting);
-        let outputs = waiting * network.outputs;
+        let Waiting { sums, inputs, ends } = &mut self.waiting;
+        let outputs = ends.len() * network.outputs;
         let whole = outputs.next_multiple_of(LANES);
         if self.outputs.len() < whole {
             self.outputs.resize(whole, 0.0);
         }
-        let hidden = &mut self.hidden[..waiting * network.blocks];
-        self.path.run(Outputs { network, hidden, outputs: &mut self.outputs[..whole] });
+        let add = Add { network, terms: inputs.all(), ends, sums };
+        self.path.run(Outputs { add, outputs: &mut self.outputs[..whole] });
+        self.waiting.clear();
         &self.outputs[..outputs]
-    }
-
-    fn take_up(&mut self, network: &Network, from: &[Block], terms: Terms<'_>) {
-        let place = self.waiting * network.blocks;
-        let end = place + network.blocks;
-        if self.hidden.len() < end {
-            self.hidden.resize(end, Block::default());
-        }
-        self.path.run(Add { network, from, terms, to: &mut self.hidden[place..end] });
-        self.waiting += 1;
     }
 
     /// Computes the outputs of a network without a hidden layer for one position.
