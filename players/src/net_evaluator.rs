@@ -24,10 +24,27 @@ pub struct NetEvaluator<G: Game> {
     /// What the positions of each class began with of late, the last first. Two, as plays that hit and plays that do not
     /// take turns.
     beginnings: Vec<[Beginning<G>; 2]>,
-    /// Points of the plays of a roll by the small networks.
-    guesses: Vec<f32>,
+    /// What positions the kernel has taken up, and their class.
+    waiting: Waiting,
+    /// What the small networks make of the plays of a roll.
+    guesses: Vec<G::Chances>,
+    /// Their points.
+    points: Vec<f32>,
     /// Positions computed since somebody asked.
     evaluated: u64,
+}
+
+/// Positions that are computed together at most: enough for the plays of most rolls, few enough for their hidden units to stay in
+/// a near cache.
+const TOGETHER: usize = 32;
+
+/// Positions that the kernel has taken up and whose outputs are not computed yet.
+#[derive(Clone, Default)]
+struct Waiting {
+    /// Their class.
+    class: usize,
+    /// Their places among the positions that are judged.
+    places: Vec<usize>,
 }
 
 /// One class's weights, laid out to be computed.
@@ -89,7 +106,17 @@ impl<G: Game> NetEvaluator<G> {
         let networks: Arc<[Model]> = weights.networks.iter().map(Model::new).collect();
         let kernel = Kernel::best();
         let beginnings = networks.iter().map(|_| Default::default()).collect();
-        Ok(NetEvaluator { game, inputs, networks, kernel, beginnings, guesses: Vec::new(), evaluated: 0 })
+        Ok(NetEvaluator {
+            game,
+            inputs,
+            networks,
+            kernel,
+            beginnings,
+            waiting: Waiting::default(),
+            guesses: Vec::new(),
+            points: Vec::new(),
+            evaluated: 0,
+        })
     }
 
     /// The same evaluator with another kernel: slower, with the same results.
@@ -103,26 +130,49 @@ impl<G: Game> NetEvaluator<G> {
         &*self.inputs
     }
 
-    /// What a small network makes of a position, or what is known about it; `None` when there is no such network.
-    fn guess(&mut self, state: &G::State) -> Option<G::Chances> {
-        if let Some(points) = self.game.payoff(state) {
-            return Some(G::Chances::from_payoff(points));
+    /// Replaces the content of `chances` by the judgement of each position, by the networks of the classes that `judge` names
+    /// for those of the positions. Stops at a position for which it names none.
+    fn judge_by(
+        &mut self,
+        judge: fn(&dyn InputSet<G>, usize) -> Option<usize>,
+        positions: &[G::State],
+        chances: &mut Vec<G::Chances>,
+    ) {
+        chances.clear();
+        for (place, state) in positions.iter().enumerate() {
+            let mut judgement = match self.game.payoff(state) {
+                Some(points) => Some(G::Chances::from_payoff(points)),
+                None => self.inputs.known(state),
+            };
+            if judgement.is_none() {
+                let Some(class) = judge(&*self.inputs, self.class(state)) else { break };
+                if self.waiting.class != class || self.waiting.places.len() == TOGETHER {
+                    self.finish(positions, chances);
+                    self.waiting.class = class;
+                }
+                judgement = self.compute(class, state);
+                if judgement.is_none() {
+                    self.waiting.places.push(place);
+                }
+            }
+            chances.push(judgement.unwrap_or_default());
         }
-        if let Some(chances) = self.inputs.known(state) {
-            return Some(chances);
-        }
-        let class = self.inputs.pruning(self.class(state))?;
-        Some(self.compute(class, state))
+        self.finish(positions, chances);
     }
 
-    fn judge_one(&mut self, state: &G::State) -> G::Chances {
-        if let Some(points) = self.game.payoff(state) {
-            return G::Chances::from_payoff(points);
+    /// Computes what the networks make of the positions that wait.
+    fn finish(&mut self, positions: &[G::State], chances: &mut [G::Chances]) {
+        let Waiting { class, ref mut places } = self.waiting;
+        let Model::Layers(network) = &self.networks[class] else { return };
+        if places.is_empty() {
+            return;
         }
-        if let Some(chances) = self.inputs.known(state) {
-            return chances;
+        let outputs = self.kernel.finish(network).chunks_exact(G::Chances::LEN);
+        for (place, outputs) in places.drain(..).zip(outputs) {
+            let mut found = G::Chances::default();
+            found.as_mut().copy_from_slice(outputs);
+            chances[place] = self.inputs.possible(class, &positions[place], found.ordered());
         }
-        self.compute(self.class(state), state)
     }
 
     fn class(&self, state: &G::State) -> usize {
@@ -132,16 +182,18 @@ impl<G: Game> NetEvaluator<G> {
         class
     }
 
-    /// What the network of `class` makes of a position.
-    fn compute(&mut self, class: usize, state: &G::State) -> G::Chances {
+    /// What the network of `class` makes of a position, or `None` when the kernel has taken it up: [`NetEvaluator::finish`]
+    /// then tells.
+    fn compute(&mut self, class: usize, state: &G::State) -> Option<G::Chances> {
         self.evaluated += 1;
         let set = &*self.inputs;
-        let mut chances = G::Chances::default();
         let [last, before] = &mut self.beginnings[class];
         match &self.networks[class] {
             Model::Table(table) => {
+                let mut chances = G::Chances::default();
                 set.write(class, state, &mut last.inputs);
                 self.kernel.look_up(table, last.inputs.all(), chances.as_mut());
+                Some(set.possible(class, state, chances.ordered()))
             }
             Model::Layers(network) => {
                 let mut known = last.is_of(set, class, state);
@@ -158,37 +210,34 @@ impl<G: Game> NetEvaluator<G> {
                     (last.state, last.shared) = (Some(state.clone()), first.indices.len());
                     self.kernel.start(network, first, &mut last.sums);
                 }
-                let rest = last.inputs.after(last.shared);
-                self.kernel.finish(network, &last.sums, rest, chances.as_mut());
+                self.kernel.add(network, &last.sums, last.inputs.after(last.shared));
+                None
             }
         }
-        set.possible(class, state, chances.ordered())
     }
 }
 
 impl<G: Game> Evaluator<G> for NetEvaluator<G> {
     fn judge(&mut self, positions: &[G::State], chances: &mut Vec<G::Chances>) {
-        chances.clear();
-        for state in positions {
-            chances.push(self.judge_one(state));
-        }
+        self.judge_by(|_, class| Some(class), positions, chances);
     }
 
     fn shortlist(&mut self, after: &[G::State], most: usize, list: &mut Vec<usize>) {
-        self.guesses.clear();
+        let mut guesses = std::mem::take(&mut self.guesses);
+        guesses.clear();
         if after.len() > most {
-            for state in after {
-                let Some(guess) = self.guess(state) else { break };
-                self.guesses.push(guess.points());
-            }
+            self.judge_by(|set, class| set.pruning(class), after, &mut guesses);
         }
-        if self.guesses.len() == after.len() {
-            smallest(&self.guesses, most, list);
+        if guesses.len() == after.len() {
+            self.points.clear();
+            self.points.extend(guesses.iter().map(G::Chances::points));
+            smallest(&self.points, most, list);
         } else {
             // Few plays, or positions for which there is no small network.
             list.clear();
             list.extend(0..after.len());
         }
+        self.guesses = guesses;
     }
 
     fn knows(&self, position: &G::State) -> bool {
@@ -251,200 +300,4 @@ fn fitting<G: Game>(
 }
 
 #[cfg(test)]
-mod tests {
-    use ludus_games::backgammon::{BackgammonChances, Position};
-    use ludus_games::{Backgammon, Othello, Plays, WinLoss};
-
-    use super::*;
-    use crate::backgammon::{self, Tesauro198, tests::positions};
-    use crate::lessons;
-    use crate::othello::Tuples1;
-    use crate::weight_file::{Card, Shape};
-
-    fn fresh() -> WeightFile {
-        let card = Card {
-            game: "backgammon".to_owned(),
-            revision: Backgammon::REVISION,
-            inputs: "tesauro-198".to_owned(),
-            ..Card::default()
-        };
-        let shape = |class: &&str| Shape { class: (*class).to_owned(), inputs: 198, hidden: 20, outputs: 5 };
-        let shapes: Vec<Shape> = ["contact", "crashed", "race"].iter().map(shape).collect();
-        WeightFile::fresh(card, &shapes, 1).unwrap()
-    }
-
-    fn evaluator(weights: &WeightFile) -> NetEvaluator<Backgammon> {
-        NetEvaluator::new(Backgammon, weights, &backgammon::input_sets()).unwrap()
-    }
-
-    fn refusal(change: impl FnOnce(&mut WeightFile)) -> String {
-        let mut weights = fresh();
-        change(&mut weights);
-        NetEvaluator::new(Backgammon, &weights, &backgammon::input_sets()).unwrap_err().to_string()
-    }
-
-    #[test]
-    fn judgements_are_possible_and_finished_games_exact() {
-        let mut evaluator = evaluator(&fresh());
-        let positions = positions();
-        let mut chances = vec![BackgammonChances::default(); 3];
-        evaluator.judge(&positions, &mut chances);
-        assert_eq!(chances.len(), positions.len());
-        let open = positions.iter().filter(|state| state.payoff().is_none()).count();
-        assert_eq!((evaluator.evaluated(), evaluator.evaluated()), (open as u64, 0));
-        let mut finished = 0;
-        for (state, chances) in positions.iter().zip(&chances) {
-            assert!(chances.is_valid(), "{chances:?}");
-            if let Some(points) = state.payoff() {
-                finished += 1;
-                assert_eq!(*chances, BackgammonChances::from_payoff(points));
-                assert_eq!(chances.points(), f32::from(points));
-            } else {
-                let [_, win_gammon, _, lose_gammon, _] = chances.0;
-                assert!(state.own_off() == 0 || lose_gammon == 0.0);
-                assert!(state.other_off() == 0 || win_gammon == 0.0);
-            }
-        }
-        assert_eq!(finished, 100);
-    }
-
-    #[test]
-    fn a_judgement_depends_on_neither_batch_nor_kernel() {
-        let positions = &positions()[..300];
-        let (mut batch, mut one) = (Vec::new(), Vec::new());
-        evaluator(&fresh()).judge(positions, &mut batch);
-        for kernel in Kernel::available() {
-            let mut evaluator = evaluator(&fresh()).with_kernel(kernel);
-            for (state, expected) in positions.iter().zip(&batch).rev() {
-                evaluator.judge(std::slice::from_ref(state), &mut one);
-                assert_eq!(one[0].0.map(f32::to_bits), expected.0.map(f32::to_bits));
-            }
-        }
-    }
-
-    #[test]
-    fn without_a_hidden_layer_a_position_is_worth_what_its_inputs_are() {
-        let sets: [Arc<dyn InputSet<Othello>>; 1] = [Arc::new(Tuples1)];
-        let card = Card {
-            game: Othello::NAME.to_owned(),
-            revision: Othello::REVISION,
-            inputs: Tuples1.name().to_owned(),
-            ..Card::default()
-        };
-        let weights = WeightFile::fresh(card, &lessons::shapes(&Tuples1, 0), 1).unwrap();
-        let mut evaluator = NetEvaluator::new(Othello, &weights, &sets).unwrap();
-        let (mut state, mut plays) = (Othello.start(), Plays::new());
-        let (mut chances, mut inputs) = (Vec::new(), Inputs::default());
-        while Othello.payoff(&state).is_none() {
-            let class = Tuples1.class(&state).expect("it goes on");
-            Tuples1.write(class, &state, &mut inputs);
-            let ClassWeights { output_weight, output_bias, inputs: width, .. } = &weights.networks[class];
-            let expected = [0, 1].map(|output| {
-                let terms = inputs.indices.iter().zip(&inputs.values);
-                let terms =
-                    terms.map(|(&i, &x)| f64::from(output_weight[output * width + usize::from(i)] * x));
-                1.0 / (1.0 + (-f64::from(output_bias[output]) - terms.sum::<f64>()).exp())
-            });
-            evaluator.judge(&[state], &mut chances);
-            // Near even, so that a win and a loss leave room for each other.
-            let WinLoss([win, loss]) = chances[0];
-            assert!((f64::from(win) - expected[0]).abs() < 1e-6);
-            assert!((f64::from(loss) - expected[1].min(1.0 - expected[0])).abs() < 1e-6);
-            Othello.plays(&state, (), &mut plays);
-            state = plays.after[plays.len() / 2];
-        }
-    }
-
-    #[test]
-    fn each_class_has_its_own_network() {
-        let positions = positions();
-        let (mut before, mut after) = (Vec::new(), Vec::new());
-        evaluator(&fresh()).judge(&positions, &mut before);
-        for class in 0..3 {
-            let mut weights = fresh();
-            weights.networks[class].output_bias[0] += 0.5;
-            let mut evaluator = evaluator(&weights);
-            evaluator.judge(&positions, &mut after);
-            let inputs = evaluator.inputs();
-            let mut seen = 0;
-            for ((state, before), after) in positions.iter().zip(&before).zip(&after) {
-                let of_class = inputs.class(state) == Some(class);
-                assert_eq!(before != after, of_class, "{state:?}");
-                seen += usize::from(of_class);
-            }
-            assert!(seen > 0, "no position of {}", inputs.classes()[class]);
-        }
-    }
-
-    /// The inputs of `tesauro-198`, with positions of one checker a side known to be even.
-    struct Knowing;
-
-    impl InputSet<Backgammon> for Knowing {
-        fn name(&self) -> &'static str {
-            Tesauro198.name()
-        }
-
-        fn classes(&self) -> &'static [&'static str] {
-            InputSet::classes(&Tesauro198)
-        }
-
-        fn width(&self, class: usize) -> usize {
-            Tesauro198.width(class)
-        }
-
-        fn class(&self, state: &Position) -> Option<usize> {
-            Tesauro198.class(state)
-        }
-
-        fn write(&self, class: usize, state: &Position, inputs: &mut Inputs) {
-            Tesauro198.write(class, state, inputs);
-        }
-
-        fn known(&self, state: &Position) -> Option<BackgammonChances> {
-            let last = state.own_off() == 14 && state.other_off() == 14;
-            last.then_some(BackgammonChances([0.5, 0.0, 0.0, 0.0, 0.0]))
-        }
-    }
-
-    #[test]
-    fn no_network_is_asked_about_what_the_input_set_knows() {
-        let mut side = [0; 25];
-        side[3] = 1;
-        let last = Position::new(side, side).unwrap();
-        let finished = Position::new([0; 25], side).unwrap();
-        let mut chances = Vec::new();
-        let mut plain = evaluator(&fresh());
-        plain.judge(&[last, Position::START, finished], &mut chances);
-        let by_network = chances.clone();
-        NetEvaluator::new(Backgammon, &fresh(), &[Arc::new(Knowing)])
-            .unwrap()
-            .judge(&[last, Position::START, finished], &mut chances);
-        assert_eq!(chances[0].0, [0.5, 0.0, 0.0, 0.0, 0.0]);
-        assert_ne!(chances[0], by_network[0]);
-        assert_eq!(chances[1..], by_network[1..]);
-    }
-
-    #[test]
-    fn weights_that_do_not_fit_are_refused_with_the_reason() {
-        for (part, text) in [
-            ("weights for othello, not for backgammon", refusal(|w| w.card.game = "othello".to_owned())),
-            ("revision 99 of the rules", refusal(|w| w.card.revision = 99)),
-            (
-                "inputs \"tesauro-199\"; this program knows ludus-1",
-                refusal(|w| w.card.inputs = "tesauro-199".to_owned()),
-            ),
-            ("classes contact, crashed, where tesauro-198", refusal(|w| drop(w.networks.pop()))),
-            ("has contact, crashed, race", refusal(|w| w.networks.swap(0, 1))),
-            ("number 3, is NaN", refusal(|w| w.networks[0].hidden_weight[3] = f32::NAN)),
-        ] {
-            assert!(text.starts_with("unpublished weights: ") && text.contains(part), "{text}");
-        }
-        let narrow = WeightFile::fresh(
-            fresh().card,
-            &fresh().shapes().into_iter().map(|shape| Shape { inputs: 197, ..shape }).collect::<Vec<_>>(),
-            1,
-        );
-        let error = NetEvaluator::new(Backgammon, &narrow.unwrap(), &backgammon::input_sets()).unwrap_err();
-        assert!(error.to_string().contains("the contact network has 197 inputs, where 198 are needed"));
-    }
-}
+mod tests;

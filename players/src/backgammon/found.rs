@@ -82,11 +82,11 @@ impl Found<'_> {
         while points != 0 {
             let point = points.trailing_zeros() as usize;
             points &= points - 1;
-            let n = count[point % 25] % 16;
-            let index = (first + 4 * point) as u16;
+            let n = count[point] % 16;
             // All four are written, and those that are zero are overwritten by the next ones.
             let place = usize::from(found.len);
-            let indices = [index, index + 1, index + 2, index + 3];
+            let four = (first + 4 * point) as u64 * 0x0001_0001_0001_0001 + 0x0003_0002_0001_0000;
+            let indices = [four as u16, (four >> 16) as u16, (four >> 32) as u16, (four >> 48) as u16];
             found.indices[place..place + 4].copy_from_slice(&indices.map(MaybeUninit::new));
             found.values[place..place + 4].copy_from_slice(&POINT[usize::from(n)].map(MaybeUninit::new));
             found.len = found.len.wrapping_add(n.min(4));

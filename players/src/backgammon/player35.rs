@@ -127,10 +127,31 @@ fn side(found: &mut Found<'_>, first: usize, board: &Board<'_>, race: bool) {
     found.push(first + 98, f32::from(u8::from(safe)));
 }
 
+/// Numbers of rolls over 36.
+static SHARES: [f32; 64] = {
+    let mut table = [0.0; 64];
+    let mut rolls = 0;
+    while rolls < 64 {
+        table[rolls] = rolls as f32 / 36.0;
+        rolls += 1;
+    }
+    table
+};
+/// Sums of six numbers of rolls over 36, over six.
+static ENTRY_SHARES: [f32; 256] = {
+    let mut table = [0.0; 256];
+    let mut rolls = 0;
+    while rolls < 256 {
+        table[rolls] = rolls as f32 / 36.0 / 6.0;
+        rolls += 1;
+    }
+    table
+};
+
 /// The measures of contact.
 #[inline(always)]
 fn contact([own, other]: &[Board<'_>; 2]) -> [f32; 8] {
-    let share = over::<36>;
+    let share = |rolls: u32| SHARES[rolls as usize % 64];
     let (own_back, own_front) = primes(own, other.made_seen);
     let (other_back, other_front) = primes(other, own.made_seen);
     [
@@ -140,8 +161,8 @@ fn contact([own, other]: &[Board<'_>; 2]) -> [f32; 8] {
         share(own_front),
         share(other_back),
         share(other_front),
-        share(from_bar(other.made_seen)) / 6.0,
-        share(from_bar(own.made_seen)) / 6.0,
+        ENTRY_SHARES[from_bar(other.made_seen) as usize % 256],
+        ENTRY_SHARES[from_bar(own.made_seen) as usize % 256],
     ]
 }
 

@@ -7,8 +7,9 @@ use super::lanes::Lanes;
 use super::{Block, Network};
 use crate::input_set::Terms;
 
-/// Largest number of blocks of hidden units that are summed at a time.
-pub(super) const MAX_TILE: usize = 12;
+/// Largest number of blocks of hidden units that are summed at a time. More would do for registers of AVX-512, but 80 inputs
+/// of so many blocks are 40 KiB of weights, and what stays in the nearest cache from position to position counts for more.
+pub(super) const MAX_TILE: usize = 8;
 /// Outputs that are summed at a time: few enough for the registers of every processor.
 const OUTPUT_TILE: usize = 6;
 
@@ -20,16 +21,16 @@ pub(super) trait Task {
     fn run<L: Lanes>(self, lanes: L) -> Self::Result;
 }
 
-/// Adds inputs to the sums of the hidden units.
+/// Adds inputs of positions to the sums of their hidden units.
 pub(super) struct Add<'a> {
     /// The network, which has all of the inputs.
     pub network: &'a Network,
-    /// The sums so far, a block each.
-    pub from: &'a [Block],
-    /// The inputs to add.
+    /// The inputs to add, of one position after the other.
     pub terms: Terms<'a>,
-    /// Where the sums go.
-    pub to: &'a mut [Block],
+    /// Where those of each position end.
+    pub ends: &'a [usize],
+    /// The sums of one position after the other, a block each.
+    pub sums: &'a mut [Block],
 }
 
 impl Task for Add<'_> {
@@ -37,53 +38,49 @@ impl Task for Add<'_> {
 
     #[inline(always)]
     fn run<L: Lanes>(self, lanes: L) {
-        add(lanes, self.network, self.from, self.terms, self.to);
+        add(lanes, self.network, self.terms, self.ends, self.sums);
     }
 }
 
-/// Adds the last inputs and computes the outputs, one a lane.
-pub(super) struct Finish<'a>(pub Add<'a>);
+/// Adds the last inputs of positions and computes their outputs.
+pub(super) struct Outputs<'a> {
+    /// The last inputs. The sums become the hidden units.
+    pub add: Add<'a>,
+    /// Room for the outputs of one position after the other, filled up to whole vectors.
+    pub outputs: &'a mut [f32],
+}
 
-impl Task for Finish<'_> {
-    type Result = Block;
+impl Task for Outputs<'_> {
+    type Result = ();
 
     #[inline(always)]
-    fn run<L: Lanes>(self, lanes: L) -> Block {
-        let Finish(Add { network, from, terms, to }) = self;
-        add(lanes, network, from, terms, to);
-        outputs(lanes, network, to)
+    fn run<L: Lanes>(self, lanes: L) {
+        let Add { network, terms, ends, sums } = self.add;
+        add(lanes, network, terms, ends, sums);
+        outputs(lanes, network, sums, self.outputs);
     }
 }
 
+/// Some blocks of all positions after the other: the positions after the plays of a roll have most inputs in common, so that the
+/// same rows of weights are read again and again, and as much of them stays in the nearest cache.
 #[inline(always)]
-fn add<L: Lanes>(lanes: L, network: &Network, from: &[Block], terms: Terms<'_>, to: &mut [Block]) {
-    let mut most = 0;
-    for &index in terms.indices {
-        most = index.max(most);
-    }
+fn add<L: Lanes>(lanes: L, network: &Network, terms: Terms<'_>, ends: &[usize], sums: &mut [Block]) {
     let Network { inputs, blocks, .. } = *network;
-    if !terms.indices.is_empty() && usize::from(most) >= inputs {
-        foreign_input(most, inputs);
-    }
-    assert!(network.hidden_weight.len() == inputs * blocks && from.len() == blocks && to.len() == blocks);
+    assert!(network.hidden_weight.len() == inputs * blocks && sums.len() == ends.len() * blocks);
     let mut first = 0;
-    while first < network.blocks {
-        let rest = network.blocks - first;
+    while first < blocks {
+        let rest = blocks - first;
         // Equal tiles: 9 blocks go as 5 and 4 rather than as 6 and 3. Divisions take long, and mostly one tile will do.
         let tile = if rest <= L::TILE { rest } else { rest.div_ceil(rest.div_ceil(L::TILE)) };
         match tile {
-            1 => add_to_tile::<L, 1>(lanes, network, from, terms, first, to),
-            2 => add_to_tile::<L, 2>(lanes, network, from, terms, first, to),
-            3 => add_to_tile::<L, 3>(lanes, network, from, terms, first, to),
-            4 => add_to_tile::<L, 4>(lanes, network, from, terms, first, to),
-            5 => add_to_tile::<L, 5>(lanes, network, from, terms, first, to),
-            6 => add_to_tile::<L, 6>(lanes, network, from, terms, first, to),
-            7 => add_to_tile::<L, 7>(lanes, network, from, terms, first, to),
-            8 => add_to_tile::<L, 8>(lanes, network, from, terms, first, to),
-            9 => add_to_tile::<L, 9>(lanes, network, from, terms, first, to),
-            10 => add_to_tile::<L, 10>(lanes, network, from, terms, first, to),
-            11 => add_to_tile::<L, 11>(lanes, network, from, terms, first, to),
-            _ => add_to_tile::<L, MAX_TILE>(lanes, network, from, terms, first, to),
+            1 => add_to_tile::<L, 1>(lanes, network, terms, ends, first, sums),
+            2 => add_to_tile::<L, 2>(lanes, network, terms, ends, first, sums),
+            3 => add_to_tile::<L, 3>(lanes, network, terms, ends, first, sums),
+            4 => add_to_tile::<L, 4>(lanes, network, terms, ends, first, sums),
+            5 => add_to_tile::<L, 5>(lanes, network, terms, ends, first, sums),
+            6 => add_to_tile::<L, 6>(lanes, network, terms, ends, first, sums),
+            7 => add_to_tile::<L, 7>(lanes, network, terms, ends, first, sums),
+            _ => add_to_tile::<L, MAX_TILE>(lanes, network, terms, ends, first, sums),
         }
         first += tile;
     }
@@ -96,69 +93,83 @@ fn foreign_input(index: u16, inputs: usize) -> ! {
     panic!("input {index} of a network of {inputs}");
 }
 
-/// Computes the outputs from the sums of the hidden units, which become the hidden units.
+/// Computes the outputs of positions from the sums of their hidden units, which become the hidden units. Several positions go
+/// together because what comes last in each is a chain of a dozen operations that wait for each other: so it is begun for
+/// the next one in the meantime, and the sigmoid takes the outputs of several.
 #[inline(always)]
-fn outputs<L: Lanes>(lanes: L, network: &Network, hidden: &mut [Block]) -> Block {
+fn outputs<L: Lanes>(lanes: L, network: &Network, hidden: &mut [Block], outputs: &mut [f32]) {
     for units in hidden.iter_mut() {
         lanes.store(sigmoid(lanes, lanes.load(units)), units);
     }
-    let mut sums = Block::default();
-    let mut first = 0;
-    while first < network.outputs {
-        match network.outputs - first {
-            1 => output_sums::<L, 1>(lanes, network, hidden, first, &mut sums),
-            2 => output_sums::<L, 2>(lanes, network, hidden, first, &mut sums),
-            3 => output_sums::<L, 3>(lanes, network, hidden, first, &mut sums),
-            4 => output_sums::<L, 4>(lanes, network, hidden, first, &mut sums),
-            5 => output_sums::<L, 5>(lanes, network, hidden, first, &mut sums),
-            _ => output_sums::<L, OUTPUT_TILE>(lanes, network, hidden, first, &mut sums),
+    let positions = hidden.chunks_exact(network.blocks);
+    for (hidden, sums) in positions.zip(outputs.chunks_exact_mut(network.outputs)) {
+        let mut first = 0;
+        while first < network.outputs {
+            match network.outputs - first {
+                1 => output_sums::<L, 1>(lanes, network, hidden, first, sums),
+                2 => output_sums::<L, 2>(lanes, network, hidden, first, sums),
+                3 => output_sums::<L, 3>(lanes, network, hidden, first, sums),
+                4 => output_sums::<L, 4>(lanes, network, hidden, first, sums),
+                5 => output_sums::<L, 5>(lanes, network, hidden, first, sums),
+                _ => output_sums::<L, OUTPUT_TILE>(lanes, network, hidden, first, sums),
+            }
+            first += OUTPUT_TILE;
         }
-        first += OUTPUT_TILE;
     }
-    let outputs = lanes.add(lanes.load(&sums), lanes.load(&network.output_bias));
-    lanes.store(sigmoid(lanes, outputs), &mut sums);
-    sums
+    for outputs in outputs.as_chunks_mut().0 {
+        let mut block = Block(*outputs);
+        lanes.store(sigmoid(lanes, lanes.load(&block)), &mut block);
+        *outputs = block.0;
+    }
 }
 
-/// Adds inputs to the `N` blocks of sums from `first` on.
+/// Adds the inputs of each position to the `N` blocks of its sums from `first` on.
 #[inline(always)]
 fn add_to_tile<L: Lanes, const N: usize>(
     lanes: L,
     network: &Network,
-    from: &[Block],
     terms: Terms<'_>,
+    ends: &[usize],
     first: usize,
-    to: &mut [Block],
+    sums: &mut [Block],
 ) {
-    let blocks = network.blocks;
-    let mut units = [lanes.splat(0.0); N];
-    for (unit, from) in units.iter_mut().zip(&from[first..first + N]) {
-        *unit = lanes.load(from);
-    }
+    let Network { inputs, blocks, .. } = *network;
     let weights = &network.hidden_weight[..];
-    for (&index, &value) in terms.indices.iter().zip(terms.values) {
-        let start = usize::from(index) * blocks + first;
-        // SAFETY: `add` has checked that the weights have a row of `blocks` for every index, and that `from` has as many
-        // blocks, of which the tile has just been read. (Checking each row takes half as long as adding it.)
-        let row = unsafe { weights.get_unchecked(start..start + N) };
-        let value = lanes.splat(value);
-        for (unit, weight) in units.iter_mut().zip(row) {
-            *unit = lanes.fma(lanes.load(weight), value, *unit);
+    let mut begin = 0;
+    for (&end, sums) in ends.iter().zip(sums.chunks_exact_mut(blocks)) {
+        let sums = &mut sums[first..first + N];
+        let mut units = [lanes.splat(0.0); N];
+        for (unit, sum) in units.iter_mut().zip(&*sums) {
+            *unit = lanes.load(sum);
         }
-    }
-    for (unit, to) in units.iter().zip(&mut to[first..first + N]) {
-        lanes.store(*unit, to);
+        for (&index, &value) in terms.indices[begin..end].iter().zip(&terms.values[begin..end]) {
+            if usize::from(index) >= inputs {
+                foreign_input(index, inputs);
+            }
+            let start = usize::from(index) * blocks + first;
+            // SAFETY: `add` has checked that the weights have `inputs` rows of `blocks`, of which this is one, and a tile of
+            // the sums has just been read, which have as many blocks. (Checking the place in the weights would take far longer.)
+            let row = unsafe { weights.get_unchecked(start..start + N) };
+            let value = lanes.splat(value);
+            for (unit, weight) in units.iter_mut().zip(row) {
+                *unit = lanes.fma(lanes.load(weight), value, *unit);
+            }
+        }
+        for (unit, sum) in units.iter().zip(sums) {
+            lanes.store(*unit, sum);
+        }
+        begin = end;
     }
 }
 
-/// Computes the weighted sums of the `N` outputs from `first` on, each into its lane.
+/// Computes the weighted sums of the `N` outputs of a position from `first` on, each with its bias.
 #[inline(always)]
 fn output_sums<L: Lanes, const N: usize>(
     lanes: L,
     network: &Network,
     hidden: &[Block],
     first: usize,
-    sums: &mut Block,
+    sums: &mut [f32],
 ) {
     let mut outputs = [lanes.splat(0.0); N];
     for (block, units) in hidden.iter().enumerate() {
@@ -169,8 +180,9 @@ fn output_sums<L: Lanes, const N: usize>(
             *output = lanes.fma(lanes.load(weight), units, *output);
         }
     }
-    for (output, sum) in outputs.iter().zip(&mut sums.0[first..first + N]) {
-        *sum = lanes.sum(*output);
+    let bias = &network.output_bias[first..first + N];
+    for ((output, bias), sum) in outputs.iter().zip(bias).zip(&mut sums[first..first + N]) {
+        *sum = lanes.sum(*output) + bias;
     }
 }
 

@@ -1,9 +1,9 @@
 //! The choice of a kernel by what the processor can do.
 
-use super::forward::{Add, Finish, Task};
+use super::forward::{Add, Outputs, Task};
 use super::lanes::Lanes;
 use super::scalar::Scalar;
-use super::{Block, Network, Table};
+use super::{Block, LANES, Network, Table};
 use crate::input_set::{Inputs, Terms};
 
 /// Computes networks with the instructions of one kind of processor. Which one makes no difference to the result, bit for
@@ -11,8 +11,36 @@ use crate::input_set::{Inputs, Terms};
 #[derive(Clone, Debug)]
 pub struct Kernel {
     path: Path,
-    /// Memory for the hidden units, kept from call to call.
-    hidden: Vec<Block>,
+    /// The positions taken up, whose outputs are not computed yet.
+    waiting: Waiting,
+    /// Outputs, one position after the other, filled up to whole vectors.
+    outputs: Vec<f32>,
+}
+
+/// Positions, one after the other.
+#[derive(Clone, Debug, Default)]
+struct Waiting {
+    /// The sums of their hidden units over their first inputs.
+    sums: Vec<Block>,
+    /// Their other inputs.
+    inputs: Inputs,
+    /// Where those of each end.
+    ends: Vec<usize>,
+}
+
+impl Waiting {
+    fn clear(&mut self) {
+        self.sums.clear();
+        self.inputs.clear();
+        self.ends.clear();
+    }
+
+    fn push(&mut self, sums: &[Block], rest: Terms<'_>) {
+        self.sums.extend_from_slice(sums);
+        self.inputs.indices.extend_from_slice(rest.indices);
+        self.inputs.values.extend_from_slice(rest.values);
+        self.ends.push(self.inputs.indices.len());
+    }
 }
 
 /// What a processor can do.
@@ -25,6 +53,21 @@ enum Path {
     Avx512(super::avx512::Avx512),
     #[cfg(target_arch = "aarch64")]
     Neon(super::neon::Neon),
+}
+
+impl Path {
+    /// Computes something with these instructions.
+    fn run<T: Task>(self, task: T) -> T::Result {
+        match self {
+            Path::Scalar(lanes) => task.run(lanes),
+            #[cfg(target_arch = "x86_64")]
+            Path::Avx2(lanes) => lanes.run(task),
+            #[cfg(target_arch = "x86_64")]
+            Path::Avx512(lanes) => lanes.run(task),
+            #[cfg(target_arch = "aarch64")]
+            Path::Neon(lanes) => lanes.run(task),
+        }
+    }
 }
 
 impl Kernel {
@@ -52,7 +95,7 @@ impl Kernel {
     }
 
     fn new(path: Path) -> Kernel {
-        Kernel { path, hidden: Vec::new() }
+        Kernel { path, waiting: Waiting::default(), outputs: Vec::new() }
     }
 
     /// Its name: `scalar`, `avx2`, `avx512` or `neon`.
@@ -68,53 +111,52 @@ impl Kernel {
         }
     }
 
-    /// Computes the outputs of `network` for one position.
+    /// Computes the outputs of `network` for one position, as if none was waiting.
     ///
     /// # Panics
     /// If an input is not one of the network's, or `outputs` has another length than the network has outputs.
     pub fn forward(&mut self, network: &Network, inputs: &Inputs, outputs: &mut [f32]) {
-        self.compute(network, &network.hidden_bias, inputs.all(), outputs);
+        self.waiting.clear();
+        self.waiting.push(&network.hidden_bias, inputs.all());
+        outputs.copy_from_slice(self.finish(network));
     }
 
-    /// Adds up the first inputs of a position, from which [`Kernel::finish`] goes on.
+    /// Adds up the first inputs of positions, from which [`Kernel::add`] goes on.
     ///
     /// # Panics
     /// If an input is not one of the network's.
     pub fn start(&self, network: &Network, first: Terms<'_>, sums: &mut Sums) {
-        sums.0.resize(network.blocks, Block::default());
-        self.run(Add { network, from: &network.hidden_bias, terms: first, to: &mut sums.0 });
+        sums.0.clone_from(&network.hidden_bias);
+        let ends = &[first.indices.len()];
+        self.path.run(Add { network, terms: first, ends, sums: &mut sums.0 });
     }
 
-    /// Computes the outputs of `network` for a position, given the sums over its first inputs and the others. They are
-    /// those of [`Kernel::forward`] to the bit, as the inputs are added in the same order.
+    /// Takes up a position, given the sums over its first inputs and the others: [`Kernel::finish`] computes its outputs,
+    /// together with those of all others that were taken up.
     ///
     /// # Panics
-    /// As [`Kernel::forward`], or if the sums are those of a network of another size.
-    pub fn finish(&mut self, network: &Network, sums: &Sums, rest: Terms<'_>, outputs: &mut [f32]) {
+    /// If the sums are those of a network of another size.
+    pub fn add(&mut self, network: &Network, sums: &Sums, rest: Terms<'_>) {
         assert_eq!(sums.0.len(), network.blocks, "sums of another network");
-        self.compute(network, &sums.0, rest, outputs);
+        self.waiting.push(&sums.0, rest);
     }
 
-    fn compute(&mut self, network: &Network, from: &[Block], terms: Terms<'_>, outputs: &mut [f32]) {
-        let mut hidden = std::mem::take(&mut self.hidden);
-        if hidden.len() < network.blocks {
-            hidden.resize(network.blocks, Block::default());
+    /// The outputs of the positions that were taken up for `network` since the last time, one position after the other. They
+    /// are those of [`Kernel::forward`] to the bit, as each is computed by the same operations in the same order.
+    ///
+    /// # Panics
+    /// If an input is not one of the network's, or a position was taken up for a network of another size.
+    pub fn finish(&mut self, network: &Network) -> &[f32] {
+        let Waiting { sums, inputs, ends } = &mut self.waiting;
+        let outputs = ends.len() * network.outputs;
+        let whole = outputs.next_multiple_of(LANES);
+        if self.outputs.len() < whole {
+            self.outputs.resize(whole, 0.0);
         }
-        let all = self.run(Finish(Add { network, from, terms, to: &mut hidden[..network.blocks] }));
-        self.hidden = hidden;
-        outputs.copy_from_slice(&all.0[..network.outputs]);
-    }
-
-    fn run<T: Task>(&self, task: T) -> T::Result {
-        match self.path {
-            Path::Scalar(lanes) => task.run(lanes),
-            #[cfg(target_arch = "x86_64")]
-            Path::Avx2(lanes) => lanes.run(task),
-            #[cfg(target_arch = "x86_64")]
-            Path::Avx512(lanes) => lanes.run(task),
-            #[cfg(target_arch = "aarch64")]
-            Path::Neon(lanes) => lanes.run(task),
-        }
+        let add = Add { network, terms: inputs.all(), ends, sums };
+        self.path.run(Outputs { add, outputs: &mut self.outputs[..whole] });
+        self.waiting.clear();
+        &self.outputs[..outputs]
     }
 
     /// Computes the outputs of a network without a hidden layer for one position.
@@ -128,7 +170,7 @@ impl Kernel {
 
     /// The sigmoid of sixteen numbers.
     pub(super) fn sigmoid(&self, x: Block) -> Block {
-        self.run(Sigmoid(x))
+        self.path.run(Sigmoid(x))
     }
 }
 

@@ -53,8 +53,8 @@ pub struct Network {
     hidden_bias: Vec<Block>,
     /// `[blocks, outputs]`.
     output_weight: Vec<Block>,
-    /// One lane per output.
-    output_bias: Block,
+    /// `[outputs]`.
+    output_bias: Vec<f32>,
 }
 
 impl Network {
@@ -77,7 +77,7 @@ impl Network {
             hidden_weight: vec![Block::default(); inputs * blocks],
             hidden_bias: vec![Block::default(); blocks],
             output_weight: vec![Block::default(); blocks * outputs],
-            output_bias: Block::default(),
+            output_bias: weights.output_bias.clone(),
         };
         for unit in 0..hidden {
             let (block, lane) = (unit / LANES, unit % LANES);
@@ -91,7 +91,6 @@ impl Network {
                     weights.output_weight[output * hidden + unit];
             }
         }
-        network.output_bias.0[..outputs].copy_from_slice(&weights.output_bias);
         network
     }
 

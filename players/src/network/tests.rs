@@ -102,6 +102,35 @@ proptest! {
     ) {
         check(&weights(width, hidden, n_outputs, scale, seed), &inputs(width, density, seed));
     }
+
+    #[test]
+    fn positions_computed_together_are_to_the_bit_those_computed_alone(
+        width in 1..100usize,
+        hidden in 1..300usize,
+        n_outputs in 1..=16usize,
+        positions in prop::collection::vec((0.0..1.0f64, 0..100usize, any::<u64>()), 0..40),
+        seed: u64,
+    ) {
+        let network = Network::new(&weights(width, hidden, n_outputs, 2.0, seed));
+        let positions: Vec<(Inputs, usize)> = (positions.into_iter())
+            .map(|(density, shared, seed)| (inputs(width, density, seed), shared))
+            .collect();
+        let alone: Vec<f32> = (positions.iter())
+            .flat_map(|(inputs, _)| outputs(&mut Kernel::scalar(), &network, inputs))
+            .collect();
+        for mut kernel in Kernel::available() {
+            let mut sums = Sums::default();
+            // Twice, as what was computed before is in the memory.
+            for _ in 0..2 {
+                for (inputs, shared) in &positions {
+                    let first = inputs.below(*shared);
+                    kernel.start(&network, first, &mut sums);
+                    kernel.add(&network, &sums, inputs.after(first.indices.len()));
+                }
+                assert_eq!(bits(kernel.finish(&network)), bits(&alone), "{}", kernel.name());
+            }
+        }
+    }
 }
 
 #[test]
@@ -125,7 +154,7 @@ fn a_position_may_be_computed_in_two_parts() {
     let inputs = inputs(60, 0.5, 4);
     for mut kernel in Kernel::available() {
         let whole = outputs(&mut kernel, &network, &inputs);
-        let (mut sums, mut parts) = (Sums::default(), vec![f32::NAN; 5]);
+        let mut sums = Sums::default();
         for index in 0..=61 {
             let first = inputs.below(index);
             let rest = inputs.after(first.indices.len());
@@ -133,8 +162,8 @@ fn a_position_may_be_computed_in_two_parts() {
             assert_eq!([first.indices, rest.indices].concat(), inputs.indices);
             assert_eq!([first.values, rest.values].concat(), inputs.values);
             kernel.start(&network, first, &mut sums);
-            kernel.finish(&network, &sums, rest, &mut parts);
-            assert_eq!(bits(&parts), bits(&whole), "{} at {index}", kernel.name());
+            kernel.add(&network, &sums, rest);
+            assert_eq!(bits(kernel.finish(&network)), bits(&whole), "{} at {index}", kernel.name());
         }
     }
 }
@@ -146,7 +175,18 @@ fn sums_of_another_network_are_refused() {
         (Network::new(&weights(30, 90, 5, 2.0, 1)), Network::new(&weights(30, 20, 3, 2.0, 2)));
     let (mut kernel, mut sums) = (Kernel::best(), Sums::default());
     kernel.start(&large, Terms::default(), &mut sums);
-    kernel.finish(&small, &sums, Terms::default(), &mut [0.0; 3]);
+    kernel.add(&small, &sums, Terms::default());
+}
+
+#[test]
+#[should_panic(expected = "sums.len() == ends.len() * blocks")]
+fn positions_taken_up_for_another_network_are_refused() {
+    let (large, small) =
+        (Network::new(&weights(30, 90, 5, 2.0, 1)), Network::new(&weights(30, 20, 3, 2.0, 2)));
+    let (mut kernel, mut sums) = (Kernel::best(), Sums::default());
+    kernel.start(&large, Terms::default(), &mut sums);
+    kernel.add(&large, &sums, Terms::default());
+    kernel.finish(&small);
 }
 
 #[test]
@@ -162,7 +202,7 @@ fn a_kernel_forgets_the_network_it_computed_before() {
 }
 
 #[test]
-#[should_panic]
+#[should_panic(expected = "input 30 of a network of 30")]
 fn an_input_outside_the_network_is_refused() {
     let network = Network::new(&weights(30, 20, 3, 1.0, 2));
     let mut inputs = Inputs::default();
