@@ -5,6 +5,8 @@
 //! written in), then `scalar`, `avx2`, `avx512` and `neon` (that vector on each kind of processor). A [`Table`] is a network
 //! without a hidden layer.
 //!
+//! Positions are taken up one by one and computed together ([`Kernel::add`], [`Kernel::finish`]), for the sake of speed alone.
+//!
 //! **The same bits everywhere.** Every kernel does the same IEEE operations in the same order, so a game can be replayed
 //! on another machine from its number and the hashes of the weights:
 //!
