@@ -47,7 +47,7 @@ pub fn player(inputs: &str, hidden: usize) -> Result<WeightFile> {
     let arena = samples::arena()?;
     let mut file = samples::fresh(&*arena, inputs, hidden)?;
     let weights = samples::weights(&*arena, "shipped")?;
-    let mut shipped = arena.teacher(&*weights)?;
+    let mut shipped = arena.teacher(&weights)?;
     let mut aside: Vec<Lessons> =
         weights.networks.iter().map(|network| Lessons::new(network.outputs)).collect();
     let mut own = arena.teacher(&file)?;

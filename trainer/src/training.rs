@@ -239,8 +239,7 @@ impl Session<'_> {
         let Session { config, teacher, learner, archive, origin, .. } = self;
         let (source, number) = (&game.source, game.record.number);
         let outputs = teacher.chances().len();
-        let sound =
-            |chances: &[f32]| chances.len() == outputs && chances.iter().all(|c| RANGE.contains(c));
+        let sound = |chances: &[f32]| chances.len() == outputs && chances.iter().all(|c| RANGE.contains(c));
         if let Some(label) = game.record.labels.iter().find(|label| !sound(&label.chances)) {
             let detail = format!("ply {}: {:?} are not {outputs} chances", label.ply, label.chances);
             return Err(Violation { reason: "bad-label", detail });
