@@ -43,7 +43,7 @@ pub struct Rollouts<G: Game> {
 /// What rolling out gave.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate<C> {
-    /// Mean over the trials, for the side to act. Each number is right on average and within [`RANGE`], but not always a
+    /// Mean over the trials, for the side to act. Each number is right on average and within [`LABEL_RANGE`], but not always a
     /// possible chance, nor in order.
     pub chances: C,
     /// Standard error of the mean of the points, from the scatter of the trials; 0 for a single trial. It says nothing of
@@ -54,7 +54,7 @@ pub struct Estimate<C> {
 /// Where the numbers of a label lie. What is left of a trial when its luck is taken out rarely is a possible chance; with a few
 /// trials their mean is not, either. To make it one would pull every small chance away from 0, and each label of a rare gammon
 /// would be too high. So only what is beyond all measure is cut off, that a record can be checked.
-pub const RANGE: RangeInclusive<f32> = -1.0..=2.0;
+pub const LABEL_RANGE: RangeInclusive<f32> = -1.0..=2.0;
 
 /// The mean of trials and its error, trial by trial.
 #[derive(Clone, Debug, Default)]
@@ -76,7 +76,7 @@ impl<C: Chances> Mean<C> {
         let error = if count > 1.0 { (spread / (count - 1.0) / count).sqrt() } else { 0.0 };
         let mut chances = average(&shares, self.trials.iter().copied());
         for chance in chances.as_mut() {
-            *chance = chance.clamp(*RANGE.start(), *RANGE.end());
+            *chance = chance.clamp(*LABEL_RANGE.start(), *LABEL_RANGE.end());
         }
         Estimate { chances, error: error as f32 }
     }

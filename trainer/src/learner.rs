@@ -179,13 +179,10 @@ impl Learner {
         self.skipped_in_a_row = 0;
         // The first steps of a new schedule are large: what was learnt before is no part of what they lead to. A network
         // that takes none, for want of lessons, keeps its average.
-        if student
-            .averaged_since
-            .replace(schedule.from_games)
-            .is_some_and(|since| since != schedule.from_games)
-        {
+        if student.averaged_since.is_some_and(|since| since != schedule.from_games) {
             student.average = Average::new(student.network.parameters());
         }
+        student.averaged_since = Some(schedule.from_games);
         let size = step_size(schedule, done_with(&self.ledger));
         student.optimizer.step(student.network.parameters_mut(), gradient, size);
         student.average.follow(student.network.parameters(), self.config.learn.average);

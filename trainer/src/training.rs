@@ -17,7 +17,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use ludus_config::RunConfig;
 use ludus_players::arena::Violation;
 use ludus_players::lessons::{LabelLesson, Lessons, Teacher};
-use ludus_players::rollout::RANGE;
+use ludus_players::rollout::LABEL_RANGE;
 use ludus_players::weight_file::{Digest, WeightFile};
 use ludus_proto::v1::{PublishRequest, ReportReply, ReportRequest};
 use ludus_stream::GameStream;
@@ -239,7 +239,8 @@ impl Session<'_> {
         let Session { config, teacher, learner, archive, origin, .. } = self;
         let (source, number) = (&game.source, game.record.number);
         let outputs = teacher.chances().len();
-        let sound = |chances: &[f32]| chances.len() == outputs && chances.iter().all(|c| RANGE.contains(c));
+        let sound =
+            |chances: &[f32]| chances.len() == outputs && chances.iter().all(|c| LABEL_RANGE.contains(c));
         if let Some(label) = game.record.labels.iter().find(|label| !sound(&label.chances)) {
             let detail = format!("ply {}: {:?} are not {outputs} chances", label.ply, label.chances);
             return Err(Violation { reason: "bad-label", detail });

@@ -85,6 +85,7 @@ impl Found<'_> {
             let n = count[point] % 16;
             // All four are written, and those that are zero are overwritten by the next ones.
             let place = usize::from(found.len);
+            // The four together, sixteen bits each.
             let four = (first + 4 * point) as u64 * 0x0001_0001_0001_0001 + 0x0003_0002_0001_0000;
             let indices = [four as u16, (four >> 16) as u16, (four >> 32) as u16, (four >> 48) as u16];
             found.indices[place..place + 4].copy_from_slice(&indices.map(MaybeUninit::new));

@@ -128,25 +128,20 @@ fn side(found: &mut Found<'_>, first: usize, board: &Board<'_>, race: bool) {
 }
 
 /// Numbers of rolls over 36.
-static SHARES: [f32; 64] = {
-    let mut table = [0.0; 64];
-    let mut rolls = 0;
-    while rolls < 64 {
-        table[rolls] = rolls as f32 / 36.0;
-        rolls += 1;
-    }
-    table
-};
+static SHARES: [f32; 64] = shares(1.0);
 /// Sums of six numbers of rolls over 36, over six.
-static ENTRY_SHARES: [f32; 256] = {
-    let mut table = [0.0; 256];
+static ENTRY_SHARES: [f32; 256] = shares(6.0);
+
+/// Each index over 36 and then over `more`: tables spare the conversions and divisions.
+const fn shares<const N: usize>(more: f32) -> [f32; N] {
+    let mut table = [0.0; N];
     let mut rolls = 0;
-    while rolls < 256 {
-        table[rolls] = rolls as f32 / 36.0 / 6.0;
+    while rolls < N {
+        table[rolls] = rolls as f32 / 36.0 / more;
         rolls += 1;
     }
     table
-};
+}
 
 /// The measures of contact.
 #[inline(always)]

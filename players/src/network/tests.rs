@@ -168,23 +168,26 @@ fn a_position_may_be_computed_in_two_parts() {
     }
 }
 
+/// Two networks, and a kernel that has begun with a position for the large one.
+fn begun_for_the_large() -> (Network, Network, Kernel, Sums) {
+    let (large, small) =
+        (Network::new(&weights(30, 90, 5, 2.0, 1)), Network::new(&weights(30, 20, 3, 2.0, 2)));
+    let (kernel, mut sums) = (Kernel::best(), Sums::default());
+    kernel.start(&large, Terms::default(), &mut sums);
+    (large, small, kernel, sums)
+}
+
 #[test]
 #[should_panic(expected = "sums of another network")]
 fn sums_of_another_network_are_refused() {
-    let (large, small) =
-        (Network::new(&weights(30, 90, 5, 2.0, 1)), Network::new(&weights(30, 20, 3, 2.0, 2)));
-    let (mut kernel, mut sums) = (Kernel::best(), Sums::default());
-    kernel.start(&large, Terms::default(), &mut sums);
+    let (_, small, mut kernel, sums) = begun_for_the_large();
     kernel.add(&small, &sums, Terms::default());
 }
 
 #[test]
 #[should_panic(expected = "sums.len() == ends.len() * blocks")]
 fn positions_taken_up_for_another_network_are_refused() {
-    let (large, small) =
-        (Network::new(&weights(30, 90, 5, 2.0, 1)), Network::new(&weights(30, 20, 3, 2.0, 2)));
-    let (mut kernel, mut sums) = (Kernel::best(), Sums::default());
-    kernel.start(&large, Terms::default(), &mut sums);
+    let (large, small, mut kernel, sums) = begun_for_the_large();
     kernel.add(&large, &sums, Terms::default());
     kernel.finish(&small);
 }

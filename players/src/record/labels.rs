@@ -5,7 +5,7 @@ use ludus_proto::v1::{GameRecord, Label, Rollout, Series, SeriesKind};
 
 use super::{Ply, refuse};
 use crate::arena::Violation;
-use crate::rollout::RANGE;
+use crate::rollout::LABEL_RANGE;
 
 /// Checks labels ply by ply, while the game is replayed.
 pub(super) struct LabelCheck<'a> {
@@ -79,7 +79,7 @@ impl<'a> LabelCheck<'a> {
         if label.chances.len() != C::LEN {
             return Some("not as many chances as the game has");
         }
-        if !label.chances.iter().all(|chance| RANGE.contains(chance)) {
+        if !label.chances.iter().all(|chance| LABEL_RANGE.contains(chance)) {
             return Some("chances beyond all measure");
         }
         if !label.error.is_finite() || label.error < 0.0 {
