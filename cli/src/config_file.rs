@@ -9,6 +9,7 @@ use ludus_config::{ConfigError, ConfigFile, Effective, RunConfig, Setting, VARIA
 use ludus_players::arena::Registry;
 
 use crate::exit::BadConfiguration;
+use crate::game::no_game;
 
 /// Far more than all keys with long comments.
 const MOST_BYTES: u64 = 1 << 20;
@@ -56,10 +57,7 @@ impl ConfigArgs {
         };
         let game = &read.config.game;
         if registry.find(game).is_none() {
-            let known = registry.games().join(", ");
-            return Err(
-                BadConfiguration(format!("there is no game {game:?}; this ludus plays {known}")).into()
-            );
+            return Err(BadConfiguration(no_game(game, &registry)).into());
         }
         Ok(read)
     }

@@ -5,7 +5,7 @@ use std::pin::pin;
 use std::time::{Duration, SystemTime};
 
 use anyhow::{Result, bail};
-use ludus_players::weight_file::Digest;
+use ludus_players::weight_file::{Digest, MAX_BYTES};
 use ludus_proto::v1::admin_service_client::AdminServiceClient;
 use ludus_proto::v1::trainer_service_client::TrainerServiceClient;
 use ludus_proto::v1::worker_service_client::WorkerServiceClient;
@@ -132,6 +132,9 @@ impl CoordinatorClient {
         let next =
             async |chunks: &mut tonic::Streaming<WeightsChunk>| chunks.message().await.map(Response::new);
         while let Some(chunk) = self.ask(next(&mut chunks))? {
+            if (bytes.len() + chunk.data.len()) as u64 > MAX_BYTES {
+                bail!("{} sends weights of more than {MAX_BYTES} bytes", self.url);
+            }
             bytes.extend_from_slice(&chunk.data);
         }
         Ok(bytes)

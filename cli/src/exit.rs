@@ -25,8 +25,10 @@ pub fn code_of(outcome: anyhow::Result<()>) -> ExitCode {
 }
 
 fn is_bad_configuration(cause: &(dyn std::error::Error + 'static)) -> bool {
-    use CoordinatorError::{Config, Settings};
-    cause.is::<BadConfiguration>() || matches!(cause.downcast_ref(), Some(Config(_) | Settings(_)))
+    use CoordinatorError::{Benchmark, Config, RunName, Settings};
+    let coordinator = cause.downcast_ref();
+    cause.is::<BadConfiguration>()
+        || matches!(coordinator, Some(Benchmark { .. } | Config(_) | RunName { .. } | Settings(_)))
 }
 
 /// The whole chain of causes on one line, without repeating a cause that an outer message already quotes.

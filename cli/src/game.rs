@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
-use anyhow::{Result, anyhow};
+use anyhow::Result;
 use ludus_players::arena::{Arena, Registry};
+
+use crate::exit::BadConfiguration;
 
 /// The game of a command.
 #[derive(Clone, Debug, clap::Args)]
@@ -23,8 +25,10 @@ impl GameChoice {
 /// The arena of the game of this name.
 pub fn arena(game: &str) -> Result<Arc<dyn Arena>> {
     let registry = Registry::standard();
-    registry
-        .find(game)
-        .cloned()
-        .ok_or_else(|| anyhow!("there is no game {game:?}; this ludus plays {}", registry.games().join(", ")))
+    registry.find(game).cloned().ok_or_else(|| BadConfiguration(no_game(game, &registry)).into())
+}
+
+/// What is said of a game that nobody knows.
+pub fn no_game(game: &str, registry: &Registry) -> String {
+    format!("there is no game {game:?}; this ludus plays {}", registry.games().join(", "))
 }

@@ -89,11 +89,12 @@ fn a_file_of_that_name_that_is_another_one_is_not_touched() {
     assert_eq!(fs::read_to_string(dir.path().join("race.bm")).unwrap(), "mine");
 }
 
-/// Retrains PubEval on the small benchmark, and gives what JSON says about it.
+/// Retrains PubEval on the small benchmark and a copy of it, and gives what JSON says about it.
 fn retrain(folder: &Path, out: &str) -> Value {
-    fs::write(folder.join("small.bm"), include_bytes!("fixtures/small.bm")).unwrap();
-    let args =
-        ["listnet", "small.bm", "small.bm", "--out", out, "--held-out", "0", "--epochs", "5", "--json"];
+    for file in ["small.bm", "copy.bm"] {
+        fs::write(folder.join(file), include_bytes!("fixtures/small.bm")).unwrap();
+    }
+    let args = ["listnet", "small.bm", "copy.bm", "--out", out, "--held-out", "0", "--epochs", "5", "--json"];
     let (code, stdout, stderr) = ludus(folder, &args);
     assert_eq!(code, 0, "{stderr}");
     assert!(stderr.contains("contact epoch 5, step "), "{stderr}");
@@ -133,7 +134,7 @@ fn the_same_training_writes_the_same_file() {
     assert_eq!(text, read("two.pubeval"));
     assert!(text.starts_with("# PubEval (G. Tesauro, 1993), its weights retrained by ListNet"), "{text}");
     assert!(
-        text.contains("small.bm small.bm --held-out 0 --epochs 5 --seed 1\n# ER training: contact "),
+        text.contains("small.bm copy.bm --held-out 0 --epochs 5 --seed 1\n# ER training: contact "),
         "{text}"
     );
 }
@@ -155,4 +156,17 @@ fn a_weight_file_that_is_none_is_named_with_its_line_and_one_that_cannot_search_
     let (code, _, stderr) = ludus(dir.path(), &["listnet", "small.bm", "--out", "mine.txt"]);
     assert_eq!(code, 2, "{stderr}");
     assert!(stderr.contains("must end in .pubeval"), "{stderr}");
+}
+
+#[test]
+fn a_benchmark_named_twice_is_refused_before_it_counts_twice() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("small.bm"), include_bytes!("fixtures/small.bm")).unwrap();
+    for again in ["small.bm", "./small.bm"] {
+        let (code, _, stderr) =
+            ludus(dir.path(), &["listnet", "small.bm", again, "--out", "mine.pubeval", "--held-out", "0"]);
+        assert_eq!((code, stderr.lines().count()), (1, 1), "{stderr}");
+        assert!(stderr.contains("small.bm is named twice"), "{stderr}");
+    }
+    assert!(!dir.path().join("mine.pubeval").exists());
 }

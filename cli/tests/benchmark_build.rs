@@ -111,6 +111,10 @@ fn a_file_is_whole_can_be_scored_and_depends_on_neither_threads_nor_where_the_wo
     for gone in ["one.bm.build", "one.bm.part"] {
         assert!(!place.path(gone).exists(), "{gone} was left behind");
     }
+    let again = place.refused(1, &build("one.bm", ME, &["--decisions", "8", "--seed", "2"]));
+    assert!(again.contains("one.bm is there already") && again.contains("delete it"), "{again}");
+    assert_eq!(place.read("one.bm"), one);
+    assert!(!place.path("one.bm.build").exists());
     let score = place.json(&["benchmark", "score", "one.bm", "--player", ME, "--json"]);
     assert_eq!(score["overall"]["decisions"], 8);
 
@@ -174,7 +178,11 @@ fn what_cannot_be_built_is_refused_with_what_to_do() {
     let nowhere = build("own.bm", ME, &["--coordinator", "http://127.0.0.1:1"]);
     assert!(place.refused(64, &nowhere).contains("--redis"));
     let wild = build("own.bm", ME, &["--explore", "2"]);
-    assert!(place.refused(64, &wild).contains("self_play.explore"));
+    assert!(place.refused(64, &wild).contains("error: --explore: `self_play.explore` is 2"));
+    for (flag, value) in [("--trials", "0"), ("--plays", "1"), ("--positions", "0"), ("--plies", "99")] {
+        let refusal = place.refused(64, &["benchmark", "build", "own.bm", "--player", ME, flag, value]);
+        assert!(refusal.starts_with(&format!("error: {flag}: ")), "{refusal}");
+    }
     // Seeds are written into configurations, whose numbers go no further.
     let large = build("own.bm", ME, &["--seed", "9223372036854775808"]);
     assert!(place.refused(2, &large).contains("9223372036854775807"));

@@ -159,6 +159,16 @@ fn bad_input_is_one_line_that_says_what_to_do_and_nothing_is_damaged() {
     assert!(!dir.exists());
     assert!(place.refused(1, &["versions"]).contains("ludus train"), "there is no last run yet");
 
+    // A start that failed leaves nothing to go on with.
+    let begun = place.path("begun");
+    std::fs::create_dir(&begun).expect("a folder");
+    std::fs::write(begun.join("trainer"), "no folder").expect("a file");
+    let args = ["train", "backgammon", "--from", "shipped", "--time", "60s", "--dir", arg(&begun)];
+    let output = place.run(&args);
+    let told = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code(), Some(1), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(told.contains("run backgammon") && !told.contains("go on"), "{told}");
+
     let config = place.file("run.toml", TINY);
     place.ok(&["train", "backgammon", "--time", "1s", "--config", &config, "--dir", arg(&dir)]);
     let before = place.ok(&["run", "show", "--json"]);

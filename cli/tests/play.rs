@@ -193,7 +193,7 @@ fn ubgi_plays_and_refuses_with_the_codes_of_its_drafts() {
         "ubgi\nisready\ngo role chequer\nnewgame\nsetoption name Variant value backgammon\nset game.variant nackgammon\n\
          setoption name Threads value 4\nget game.variant\nkeys\nposition gnubgid 4HPwATDgc/ABMA\nsetturn p0\ndice 3 1\n\
          go role chequer movetime 100\ngo cube\nposition gnubgid nonsense\ngo\nposition fen x\ndice 0 7\ndice 1\nwhat\n\n\
-         position xgid XGID=-b----E-C---eE---c-e----B-:0:0:1:52:0:0:0:0:10\ngo\n\
+         position xgid XGID=-b----E-C---eE---c-e----B-:0:0:1:52:0:0:0:0:10\ngo\ndice 0 7\ngo\ndice 3 1\ndice 3\ngo\n\
          position gnubgid 27YdAAAA8P8DQA\ndice 6 6\ngo chequer\nsetcube value 2 owner p0\nquit\nisready\n",
     );
     let lines: Vec<&str> = said.lines().collect();
@@ -221,6 +221,10 @@ fn ubgi_plays_and_refuses_with_the_codes_of_its_drafts() {
         "error bad_command what",
         "info eq ",
         "bestmove ",
+        "error bad_value \"0 7\" is not a roll",
+        "error bad_state missing dice",
+        "error bad_command expected: dice A B",
+        "error bad_state missing dice",
         "info eq ",
         "bestmove pass",
         "error unsupported setcube",
@@ -236,6 +240,22 @@ fn ubgi_plays_and_refuses_with_the_codes_of_its_drafts() {
         let play = lines[line].strip_prefix("bestmove ").unwrap();
         assert_eq!(play.split(' ').count(), 2, "{play}");
         Backgammon.read_move(&Position::START, &plays, play).expect("a legal play");
+    }
+}
+
+#[test]
+fn a_double_offered_by_an_xgid_is_taken_or_dropped() {
+    let (_folder, weights) = weights();
+    let ask = |player: &str, commands: &str| success(&["play", "--ubgi", "--player", player], commands);
+    let start = "position xgid XGID=-b----E-C---eE---c-e----B-:0:0:1:D:0:0:0:0:10\n";
+    // The side on roll bears its last checker off whatever it rolls, which a search of one ply sees.
+    let lost = "position xgid XGID=-A----------------------a-:0:0:1:D:0:0:0:0:10\n";
+    assert_eq!(ask(&format!("{weights}@1ply"), &format!("{lost}go role cube\n")), "bestcube drop\n");
+    assert_eq!(ask("pubeval", &format!("{start}go cube\n")), "bestcube take\n");
+    // The roll comes after the answer, and another position without its double.
+    for after in ["dice 3 1\n", "newgame\n", "position gnubgid 4HPwATDgc/ABMA\n"] {
+        let said = ask("pubeval", &format!("{start}{after}go cube\n"));
+        assert_eq!(said, "bestcube nodouble\n", "{after}");
     }
 }
 
@@ -275,6 +295,11 @@ fn the_server_answers_boards_on_one_connection_after_the_other_and_errors_do_not
 
         let judged = client.ask(&format!("evaluation fibsboard {start} plies 0 cubeless"));
         assert_eq!(judged.split(' ').filter(|number| number.parse::<f32>().is_ok()).count(), 6, "{judged}");
+        assert_eq!(client.ask(&format!("evaluation fibsboard {start} cubeless")), judged);
+        for plies in ["2", "two", ""] {
+            let refusal = client.ask(&format!("evaluation fibsboard {start} PLIES {plies}"));
+            assert!(refusal.starts_with("Error: this player evaluates at plies 0"), "{refusal}");
+        }
         assert_eq!(client.ask("version"), "Interface: 2");
         let rest: Vec<String> = (0..3).map(|_| client.line()).collect();
         assert!(rest[2].starts_with("Software: ludus "), "{rest:?}");

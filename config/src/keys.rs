@@ -91,6 +91,9 @@ section! {
         /// Rival plays of such a ply are rolled out, too, when they are within so many points of the best at sight; 0:
         /// only the play made.
         pub margin: f64 = 0.0,
+        /// Whether plies are passed over that have no two plays within `margin`, as for a benchmark. A learner needs them,
+        /// too: a play that leaves a checker on the bar is always the only one.
+        pub decisions: bool = false,
         /// Most plays of a ply that are rolled out.
         pub plays: u32 = 6,
         /// Times each position is rolled out.

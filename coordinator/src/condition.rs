@@ -10,10 +10,10 @@ use ludus_players::benchmark::BenchmarkReport;
 use ludus_players::weight_file::{Digest, WeightFile};
 use tokio_util::sync::CancellationToken;
 
+use crate::blocking::blocking;
 use crate::book::{Book, RunId};
 use crate::coordinator::Shared;
 use crate::gate::{ClassLosses, compare_benchmark};
-use crate::outbox::blocking;
 use crate::series::FIRST_OPPONENT;
 use crate::{CoordinatorError, clock, gatekeeper};
 

@@ -15,8 +15,8 @@ use tracing::field::Empty;
 use tracing::{Instrument, Span};
 
 use crate::CoordinatorError;
+use crate::blocking::blocking;
 use crate::coordinator::Shared;
-use crate::outbox::blocking;
 use crate::tokens::{Caller, Need, Role, Unadmitted};
 
 /// Longest time for a request to arrive and its answer to begin. A submission of 16 MiB over a slow line takes a minute.

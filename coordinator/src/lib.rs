@@ -17,6 +17,7 @@ pub mod leases;
 mod acquire;
 mod aside;
 mod audit;
+mod blocking;
 mod book;
 mod clock;
 mod condition;

@@ -15,6 +15,7 @@ use rusqlite::{Connection, params};
 use tokio_util::sync::CancellationToken;
 
 use crate::CoordinatorError;
+use crate::blocking::blocking;
 use crate::book::RunId;
 use crate::coordinator::Shared;
 
@@ -141,19 +142,5 @@ impl Shared {
             }
             Ok(())
         })
-    }
-}
-
-/// Runs something that waits for the disk where waiting is allowed.
-pub(crate) async fn blocking<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T, CoordinatorError> + Send + 'static,
-) -> Result<T, CoordinatorError> {
-    let span = tracing::Span::current();
-    match tokio::task::spawn_blocking(move || span.in_scope(work)).await {
-        Ok(result) => result,
-        Err(failed) => match failed.try_into_panic() {
-            Ok(panic) => std::panic::resume_unwind(panic),
-            Err(_) => Err(CoordinatorError::ShuttingDown),
-        },
     }
 }

@@ -14,9 +14,9 @@ use rusqlite::Connection;
 use tokio_util::sync::CancellationToken;
 
 use crate::CoordinatorError;
+use crate::blocking::blocking;
 use crate::book::{Book, VersionState};
 use crate::coordinator::Shared;
-use crate::outbox::blocking;
 use crate::store::old::expendable_gates;
 
 /// How much is kept of what was not promoted.

@@ -48,6 +48,7 @@ pub(crate) fn rollouts(config: &RunConfig, id: u64, phase: u32) -> SeriesSetting
             trials: rollout.trials,
             horizon: settings.horizon,
             balanced: rollout.balanced,
+            decisions: rollout.decisions,
         }),
         phase,
         ..SeriesSettings::default()

@@ -17,8 +17,8 @@ use ludus_proto::v1::{
 use tokio_stream::{Stream, StreamExt, iter};
 use tonic::{Request, Response, Status};
 
+use crate::blocking::blocking;
 use crate::coordinator::Shared;
-use crate::outbox::blocking;
 use crate::tokens::Caller;
 use crate::{Coordinator, CoordinatorError, Unadmitted, clock};
 
@@ -200,17 +200,20 @@ impl From<CoordinatorError> for Status {
         use CoordinatorError as E;
         let message = error.to_string();
         match error {
+            // `ManyRuns` among them: a program that waits for a run to be created need not wait for this.
             E::Config(_)
             | E::Settings(_)
             | E::Benchmark { .. }
             | E::RunName { .. }
-            // A program that waits for a run to be created need not wait for this.
             | E::ManyRuns { .. }
             | E::Request(_)
             | E::Weights { .. } => Status::invalid_argument(message),
-            E::NoRun { .. } | E::NoVersion { .. } | E::NoGame { .. } | E::NoWeights { .. } | E::NoToken { .. } | E::NothingHere { .. } => {
-                Status::not_found(message)
-            }
+            E::NoRun { .. }
+            | E::NoVersion { .. }
+            | E::NoGame { .. }
+            | E::NoWeights { .. }
+            | E::NoToken { .. }
+            | E::NothingHere { .. } => Status::not_found(message),
             E::Unadmitted(Unadmitted::NoToken | Unadmitted::Unknown) => Status::unauthenticated(message),
             E::Unadmitted(_) => Status::permission_denied(message),
             E::RunExists { .. } | E::TokenExists { .. } => Status::already_exists(message),

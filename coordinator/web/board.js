@@ -5,7 +5,7 @@ import * as draughts from "./board-draughts.js";
 import * as othello from "./board-othello.js";
 import { h } from "./dom.js";
 
-const BOARDS = { backgammon, othello, "italian-draughts": draughts, italian_draughts: draughts };
+const BOARDS = { backgammon, othello, "italian-draughts": draughts };
 
 /**
  * The board of a position. `seat` acts and the position is seen by it; `roll` and `play` are shown when they are given.

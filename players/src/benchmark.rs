@@ -50,8 +50,9 @@ impl<G: Game> Benchmark<G> {
     /// Reads the text of a benchmark file; `file` is its name, for messages. `class` names the class of a position, for
     /// lines that do not say theirs.
     ///
-    /// Of the listed plays one at least must be legal. The others need not be, for files list what other programs allow,
-    /// such as ending a game with one die where the rules ask for both; nobody can choose them.
+    /// Of the listed plays the best, or one that is as good, must be legal: otherwise whatever a player does would lose
+    /// something. Others need not be, for files list what other programs allow, such as ending a game with one die where
+    /// the rules ask for both; nobody can choose them. No play may be listed twice, for it would lose two things.
     pub fn read(
         game: G,
         file: &str,
@@ -194,13 +195,17 @@ fn read_line<G: Game>(
                 "play {key} loses {number}; a loss is 0 or more, and no more than {most} points"
             ));
         }
-        listed.push((position(key)?, loss));
+        let after = position(key)?;
+        if listed.iter().any(|(other, _)| *other == after) {
+            return Err(format!("play {key} is listed twice"));
+        }
+        listed.push((after, loss));
     }
     if listed.is_empty() {
         return Err("no play is listed".into());
     }
-    if !listed.iter().any(|(after, _)| plays.after.contains(after)) {
-        return Err(format!("none of the listed plays is a legal play of {d1}{d2}"));
+    if !listed.iter().any(|(after, loss)| *loss == 0.0 && plays.after.contains(after)) {
+        return Err(format!("the best of the listed plays is no legal play of {d1}{d2}"));
     }
     let class = if named {
         first.to_owned()
@@ -372,13 +377,23 @@ mod tests {
         let start = "OAHDPAABDAOAHDPAABDA";
         let best = "JIGHPAABDAOAHDPAABDA 0.11";
         assert!(read(&format!("m {start} 2 4 {best}")).is_ok());
+        // The best is none of our rules, and there is a legal one as good.
+        assert!(read(&format!("m {start} 3 1 {best} OAHDOCABCIOAHDPAABDA 0")).is_ok());
         for (line, problem) in [
             (format!("contact {start} 2 4 {best}"), "expected a decision"),
             (format!("m {start} 2"), "ends before the dice"),
             (format!("m {start} 2 7 {best}"), "\"27\" is not a roll"),
             (format!("m {start} 2 4"), "no play is listed"),
             (format!("m {start} 2 4 {best} {start}"), "has no number behind it"),
-            (format!("m {start} 3 4 {best} {start} 0.1"), "none of the listed plays is a legal play of 34"),
+            (
+                format!("m {start} 3 1 {best} OAHDOCABCIOAHDPAABDA 0.1"),
+                "the best of the listed plays is no legal play of 31",
+            ),
+            (
+                format!("m {start} 2 4 {best} OAHDOEABCBOAHDPAABDA 0.1 OAHDOEABCBOAHDPAABDA 0.3"),
+                "play OAHDOEABCBOAHDPAABDA is listed twice",
+            ),
+            (format!("m {start} 2 4 {best} JIGHPAABDAOAHDPAABDA 0.5"), "is listed twice"),
             (format!("m {start} 2 4 JIGHPAABDAOAHDPAABDA best"), "\"best\" is not a number"),
             (format!("m {start} 2 4 {best} OAHDOEABCBOAHDPAABDA -0.1"), "a loss is 0 or more"),
             (format!("m {start} 2 4 {best} OAHDOEABCBOAHDPAABDA 1e300"), "no more than 6 points"),

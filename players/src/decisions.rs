@@ -124,7 +124,15 @@ mod tests {
     use crate::toys::{Pips, named, rollouts};
 
     fn record() -> GameRecord {
-        let rollout = Rollout { positions: 5, margin: 0.3, plays: 4, trials: 3, horizon: 1, balanced: false };
+        let rollout = Rollout {
+            positions: 5,
+            margin: 0.3,
+            plays: 4,
+            trials: 3,
+            horizon: 1,
+            balanced: false,
+            decisions: true,
+        };
         let player = ValuePlayer::new(Backgammon, Box::new(Pips), 0);
         let seated = Seated::alone(Box::new(player));
         let refs = [named("pips"), named("pips")];

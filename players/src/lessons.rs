@@ -285,7 +285,11 @@ impl<G: Game> Teacher for GameTeacher<G> {
 
     fn teach(&mut self, record: &GameRecord, lambda: f32, lessons: &mut [Lessons]) -> Result<(), Violation> {
         self.find_returns(record, lambda)?;
-        for (state, target) in self.states.iter().zip(&self.returns) {
+        // Where the first roll has a law of its own, such as no doubles, the first position's return is about that law; its
+        // judgement is about any other ply, as everywhere.
+        let start = &self.states[0];
+        let first = usize::from(self.game.rolls(start, 0) != self.game.rolls(start, 1));
+        for (state, target) in self.states.iter().zip(&self.returns).skip(first) {
             if let (Some(target), Some(class)) = (target, self.inputs.class(state)) {
                 for class in [Some(class), self.inputs.pruning(class)].into_iter().flatten() {
                     self.inputs.write(class, state, &mut self.active);

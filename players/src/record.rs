@@ -299,6 +299,10 @@ impl Encoding {
         if rollout.balanced {
             self.bytes(b"balanced");
         }
+        // Decisions alone were what every series of rollouts with a margin drew, once.
+        if rollout.margin > 0.0 && !rollout.decisions {
+            self.bytes(b"drawn whatever the choice");
+        }
         self.number(record.labels.len() as u64);
         for label in &record.labels {
             self.list(&[label.ply, label.play, label.trials]);

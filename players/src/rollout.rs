@@ -193,7 +193,7 @@ impl<G: Game> Rollouts<G> {
         at_sight(evaluator, &self.plays, &mut self.judged, (number, ply))?;
         let mut rivals = near_best(&self.judged, self.settings.margin, (number, ply))?;
         rivals.retain(|&play| self.game.payoff(&self.plays.after[play]).is_none());
-        if rivals.len() < 2 {
+        if self.settings.decisions && rivals.len() < 2 {
             return Ok(Vec::new());
         }
         let kept = self.settings.plays as usize;

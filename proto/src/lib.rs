@@ -7,6 +7,8 @@ mod access;
 #[cfg(feature = "grpc")]
 mod bearer;
 #[cfg(feature = "grpc")]
+pub mod status;
+#[cfg(feature = "grpc")]
 pub mod trace;
 
 #[cfg(feature = "grpc")]

@@ -3,6 +3,7 @@
 use std::future::Future;
 use std::time::Duration;
 
+use ludus_proto::status::{describe, is_transient};
 use ludus_proto::v1::trainer_service_client::TrainerServiceClient;
 use ludus_proto::v1::{JoinReply, JoinRequest, PublishRequest, ReportReply, ReportRequest};
 use ludus_proto::{Access, Bearer};
@@ -89,16 +90,10 @@ impl Remote {
     }
 
     fn error(&self, status: Status) -> CoordinationError {
-        let message = format!("coordinator at {}: {}", self.address, status.message());
+        let message = format!("coordinator at {}: {}", self.address, describe(&status));
         match status.code() {
             Code::FailedPrecondition => CoordinationError::FenceLost(message),
-            Code::Unavailable
-            | Code::DeadlineExceeded
-            | Code::Cancelled
-            | Code::Aborted
-            | Code::ResourceExhausted
-            | Code::Internal
-            | Code::Unknown => CoordinationError::NotNow(message),
+            _ if is_transient(&status) => CoordinationError::NotNow(message),
             _ => CoordinationError::Refused(message),
         }
     }

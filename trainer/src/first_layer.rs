@@ -4,14 +4,16 @@
 //! sums of the hidden units, and its share of their deltas to its row of the gradient. So weights and gradient lie by
 //! input: `[inputs, hidden]`, row-major.
 //!
-//! The loops are plain; compiled for the instructions that the processor has, they are fast.
+//! The loops are plain; compiled for the instructions that the processor has, they are fast. They take some hidden units of all
+//! positions and then the next ones: what they read again and again is as many columns of the weights or of the gradient, which
+//! stay in a near cache where the whole would not.
 
 use ludus_players::lessons::Lessons;
 
-/// Hidden units whose sums are held in registers at once.
-const BLOCK: usize = 32;
-/// Whether a multiplication and an addition are one operation on every processor of this kind.
-const ALWAYS_FUSED: bool = cfg!(target_arch = "aarch64");
+use crate::processor::for_this_processor;
+
+/// Vectors of hidden units that are worked on at once, at most: as many as are needed for none to wait for the one before it.
+const TILE: usize = 8;
 
 /// Some positions of a list of lessons.
 #[derive(Clone, Copy, Debug)]
@@ -27,101 +29,121 @@ pub struct Batch<'a> {
 pub fn forward(weights: &[f32], bias: &[f32], batch: Batch<'_>, hidden: &mut Vec<f32>) {
     hidden.clear();
     hidden.resize(batch.positions.len() * bias.len(), 0.0);
-    #[cfg(target_arch = "x86_64")]
-    {
-        #[target_feature(enable = "avx512f")]
-        fn avx512(weights: &[f32], bias: &[f32], batch: Batch<'_>, hidden: &mut [f32]) {
-            forward_loops::<true>(weights, bias, batch, hidden);
-        }
-        #[target_feature(enable = "avx2,fma")]
-        fn avx2(weights: &[f32], bias: &[f32], batch: Batch<'_>, hidden: &mut [f32]) {
-            forward_loops::<true>(weights, bias, batch, hidden);
-        }
-        if is_x86_feature_detected!("avx512f") {
-            // SAFETY: the processor has the instructions.
-            return unsafe { avx512(weights, bias, batch, hidden) };
-        }
-        if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
-            // SAFETY: the processor has the instructions.
-            return unsafe { avx2(weights, bias, batch, hidden) };
-        }
-    }
-    forward_loops::<ALWAYS_FUSED>(weights, bias, batch, hidden);
+    hidden_units(weights, bias, batch, hidden);
 }
 
-/// Adds to `gradient`, `[inputs, hidden]`, what the deltas of the hidden units, `[positions, hidden]`, mean for the weights.
-pub fn add_gradient(delta: &[f32], batch: Batch<'_>, gradient: &mut [f32]) {
-    #[cfg(target_arch = "x86_64")]
-    {
-        #[target_feature(enable = "avx512f")]
-        fn avx512(delta: &[f32], batch: Batch<'_>, gradient: &mut [f32]) {
-            gradient_loops::<true>(delta, batch, gradient);
+for_this_processor! {
+    fn hidden_units(weights: &[f32], bias: &[f32], batch: Batch<'_>, hidden: &mut [f32]) = forward_loops;
+}
+
+for_this_processor! {
+    /// Adds to `gradient`, `[inputs, hidden]`, what the deltas of the hidden units, `[positions, hidden]`, mean for the weights.
+    pub fn add_gradient(delta: &[f32], batch: Batch<'_>, gradient: &mut [f32]) = gradient_loops;
+}
+
+/// Calls a loop for all hidden units, tile by tile: `$tile::<FUSED, LANES, VECTORS>(arguments, first unit)`. A macro, as a
+/// closure would not be compiled for the instructions of the function around it.
+macro_rules! tile_by_tile {
+    ($units:expr, $tile:ident::<$fused:ident, $lanes:ident>($($argument:expr),*)) => {
+        let (mut first, mut vectors) = (0, $units / $lanes);
+        while vectors > 0 {
+            // Equal tiles: 9 vectors go as 5 and 4 rather than as 8 and 1.
+            let tile = vectors.div_ceil(vectors.div_ceil(TILE));
+            match tile {
+                1 => $tile::<$fused, $lanes, 1>($($argument,)* first),
+                2 => $tile::<$fused, $lanes, 2>($($argument,)* first),
+                3 => $tile::<$fused, $lanes, 3>($($argument,)* first),
+                4 => $tile::<$fused, $lanes, 4>($($argument,)* first),
+                5 => $tile::<$fused, $lanes, 5>($($argument,)* first),
+                6 => $tile::<$fused, $lanes, 6>($($argument,)* first),
+                7 => $tile::<$fused, $lanes, 7>($($argument,)* first),
+                _ => $tile::<$fused, $lanes, TILE>($($argument,)* first),
+            }
+            first += tile * $lanes;
+            vectors -= tile;
         }
-        #[target_feature(enable = "avx2,fma")]
-        fn avx2(delta: &[f32], batch: Batch<'_>, gradient: &mut [f32]) {
-            gradient_loops::<true>(delta, batch, gradient);
+        while first < $units {
+            $tile::<$fused, 1, 1>($($argument,)* first);
+            first += 1;
         }
-        if is_x86_feature_detected!("avx512f") {
-            // SAFETY: the processor has the instructions.
-            return unsafe { avx512(delta, batch, gradient) };
-        }
-        if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
-            // SAFETY: the processor has the instructions.
-            return unsafe { avx2(delta, batch, gradient) };
-        }
-    }
-    gradient_loops::<ALWAYS_FUSED>(delta, batch, gradient);
+    };
 }
 
 #[inline(always)]
-fn forward_loops<const FUSED: bool>(weights: &[f32], bias: &[f32], batch: Batch<'_>, hidden: &mut [f32]) {
+fn forward_loops<const FUSED: bool, const LANES: usize>(
+    weights: &[f32],
+    bias: &[f32],
+    batch: Batch<'_>,
+    hidden: &mut [f32],
+) {
+    tile_by_tile!(bias.len(), forward_tile::<FUSED, LANES>(weights, bias, batch, hidden));
+}
+
+#[inline(always)]
+fn forward_tile<const FUSED: bool, const LANES: usize, const VECTORS: usize>(
+    weights: &[f32],
+    bias: &[f32],
+    batch: Batch<'_>,
+    hidden: &mut [f32],
+    first: usize,
+) {
     let units = bias.len();
-    let whole = units - units % BLOCK;
+    let end = first + VECTORS * LANES;
     for (hidden, &position) in hidden.chunks_exact_mut(units).zip(batch.positions) {
         let (indices, values) = batch.lessons.inputs(position);
-        let (blocks, rest) = hidden.split_at_mut(whole);
-        for (block, sums) in blocks.as_chunks_mut::<BLOCK>().0.iter_mut().enumerate() {
-            let start = block * BLOCK;
-            let mut sum = [0.0; BLOCK];
-            sum.copy_from_slice(&bias[start..start + BLOCK]);
-            for (&index, &value) in indices.iter().zip(values) {
-                let row = usize::from(index) * units;
-                let mut row_block = [0.0; BLOCK];
-                row_block.copy_from_slice(&weights[row + start..row + start + BLOCK]);
-                for (sum, weight) in sum.iter_mut().zip(row_block) {
+        let mut sums = vectors::<LANES, VECTORS>(&bias[first..end]);
+        for (&index, &value) in indices.iter().zip(values) {
+            let row = usize::from(index) * units;
+            let weights = vectors::<LANES, VECTORS>(&weights[row + first..row + end]);
+            for (sums, weights) in sums.iter_mut().zip(&weights) {
+                for (sum, &weight) in sums.iter_mut().zip(weights) {
                     *sum = multiply_add::<FUSED>(value, weight, *sum);
                 }
             }
-            // No closure: it would not be compiled for the instructions of the function around it.
-            for (said, sum) in sums.iter_mut().zip(sum) {
-                *said = sigmoid::<FUSED>(sum);
-            }
         }
-        rest.copy_from_slice(&bias[whole..]);
-        for (&index, &value) in indices.iter().zip(values) {
-            let row = usize::from(index) * units;
-            for (sum, weight) in rest.iter_mut().zip(&weights[row + whole..row + units]) {
-                *sum = multiply_add::<FUSED>(value, *weight, *sum);
-            }
-        }
-        for sum in rest {
-            *sum = sigmoid::<FUSED>(*sum);
+        for (said, sum) in hidden[first..end].iter_mut().zip(sums.as_flattened()) {
+            *said = sigmoid::<FUSED>(*sum);
         }
     }
 }
 
 #[inline(always)]
-fn gradient_loops<const FUSED: bool>(delta: &[f32], batch: Batch<'_>, gradient: &mut [f32]) {
-    let units = (delta.len() / batch.positions.len().max(1)).max(1);
+fn gradient_loops<const FUSED: bool, const LANES: usize>(
+    delta: &[f32],
+    batch: Batch<'_>,
+    gradient: &mut [f32],
+) {
+    let units = delta.len() / batch.positions.len().max(1);
+    tile_by_tile!(units, gradient_tile::<FUSED, LANES>(delta, batch, gradient));
+}
+
+#[inline(always)]
+fn gradient_tile<const FUSED: bool, const LANES: usize, const VECTORS: usize>(
+    delta: &[f32],
+    batch: Batch<'_>,
+    gradient: &mut [f32],
+    first: usize,
+) {
+    let units = delta.len() / batch.positions.len();
+    let end = first + VECTORS * LANES;
     for (delta, &position) in delta.chunks_exact(units).zip(batch.positions) {
         let (indices, values) = batch.lessons.inputs(position);
+        let delta = vectors::<LANES, VECTORS>(&delta[first..end]);
         for (&index, &value) in indices.iter().zip(values) {
             let row = usize::from(index) * units;
-            for (sum, delta) in gradient[row..row + units].iter_mut().zip(delta) {
+            for (sum, delta) in gradient[row + first..row + end].iter_mut().zip(delta.as_flattened()) {
                 *sum = multiply_add::<FUSED>(value, *delta, *sum);
             }
         }
     }
+}
+
+/// A copy of so many numbers, which the compiler keeps in registers.
+#[inline(always)]
+fn vectors<const LANES: usize, const VECTORS: usize>(numbers: &[f32]) -> [[f32; LANES]; VECTORS] {
+    let mut vectors = [[0.0; LANES]; VECTORS];
+    vectors.as_flattened_mut().copy_from_slice(numbers);
+    vectors
 }
 
 /// `a b + c`.
@@ -186,7 +208,7 @@ mod tests {
     #[test]
     fn it_is_the_dense_layer_whatever_the_instructions_and_the_number_of_units() {
         let mut rng = ChaCha8Rng::seed_from_u64(5);
-        for (inputs, units) in [(1, 1), (7, 31), (20, 32), (30, 33), (50, 120)] {
+        for (inputs, units) in [(1, 1), (7, 31), (20, 32), (30, 33), (50, 120), (9, 331)] {
             let (lessons, dense) = lessons(inputs, &mut rng);
             let (weights, bias) = (numbers(inputs * units, &mut rng), numbers(units, &mut rng));
             let positions = [8, 0, 3, 3];
@@ -198,8 +220,8 @@ mod tests {
             forward(&weights, &bias, batch, &mut hidden);
             add_gradient(&delta, batch, &mut gradient);
             let (mut plain_hidden, mut plain_gradient) = (vec![0.0; positions.len() * units], before.clone());
-            forward_loops::<false>(&weights, &bias, batch, &mut plain_hidden);
-            gradient_loops::<false>(&delta, batch, &mut plain_gradient);
+            forward_loops::<false, 4>(&weights, &bias, batch, &mut plain_hidden);
+            gradient_loops::<false, 4>(&delta, batch, &mut plain_gradient);
 
             for (row, &position) in positions.iter().enumerate() {
                 for unit in 0..units {

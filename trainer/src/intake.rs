@@ -164,11 +164,13 @@ impl Intake {
             other => return Err(format!("of a series of kind {}, not to learn from", other.as_str_name())),
         };
         let player = match batch.players.first().and_then(|player| player.who.as_ref()) {
-            Some(Who::Weights(sha256)) => <[u8; 32]>::try_from(sha256.as_slice())
-                .map(|bytes| Digest(bytes).to_string())
-                .unwrap_or_default(),
+            Some(Who::Weights(sha256)) => {
+                let sum =
+                    sha256[..].try_into().map_err(|_| "the sha256 of its player does not have 32 bytes")?;
+                Digest(sum).to_string()
+            }
             Some(Who::Baseline(name)) => name.clone(),
-            None => String::new(),
+            None => return Err("its games have no player".into()),
         };
         let source = Source { series: series.id, subject, phase: series.phase, player: player.into() };
         Ok((batch, source))

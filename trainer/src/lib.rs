@@ -2,7 +2,7 @@
 //!
 //! Read in this order, which is the way of the data: `intake` (stream entries to games), [`ludus_players::lessons`]
 //! (games to lessons), `labels` (the memory and the archive of what rollouts and measured games gave), `learner` (lessons to
-//! steps; with [`network`] and [`optimizer`]), `checkpoint` (with `ledger` and `trained`: what survives), `training` (the
+//! steps; with [`network`], under which `first_layer` and `product` compute, [`optimizer`] and `average`), `checkpoint` (with `ledger` and `trained`: what survives), `training` (the
 //! loop), `versions` (what it publishes, and when), `run` (from a start to its end), `coordination` and `patience` (the
 //! coordinator, and waiting for it).
 
@@ -18,6 +18,7 @@ mod ledger;
 pub mod network;
 pub mod optimizer;
 mod patience;
+mod processor;
 mod product;
 mod run;
 mod stats;

@@ -2,6 +2,8 @@
 
 use ludus_config::{Learn, Optimizer as Kind, StepSchedule};
 
+use crate::processor::for_this_processor;
+
 /// How parameters follow their gradients. The state belongs to one network and survives in its checkpoint.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Optimizer {
@@ -64,13 +66,46 @@ impl AdamW {
         let steps = self.steps.min(i32::MAX as u64) as i32;
         let size = step_size / (1.0 - BETA1.powi(steps));
         let correction = 1.0 / (1.0 - BETA2.powi(steps)).sqrt();
-        let keep = 1.0 - step_size * self.weight_decay;
-        let moments = self.mean.iter_mut().zip(&mut self.square);
-        for ((parameter, gradient), (mean, square)) in parameters.iter_mut().zip(gradient).zip(moments) {
-            *mean = BETA1 * *mean + (1.0 - BETA1) * gradient;
-            *square = BETA2 * *square + (1.0 - BETA2) * gradient * gradient;
-            *parameter = *parameter * keep - size * *mean / (square.sqrt() * correction + EPSILON);
-        }
+        let factors = Factors { size, correction, keep: 1.0 - step_size * self.weight_decay };
+        adamw(parameters, gradient, &mut self.mean, &mut self.square, factors);
+    }
+}
+
+/// What a step of AdamW multiplies by.
+#[derive(Clone, Copy)]
+struct Factors {
+    /// The mean gradient: the step size, corrected for the mean's start at zero.
+    size: f32,
+    /// The root of the mean square, for the same reason.
+    correction: f32,
+    /// The parameter: what weight decay leaves of it.
+    keep: f32,
+}
+
+for_this_processor! {
+    fn adamw(
+        parameters: &mut [f32],
+        gradient: &[f32],
+        mean: &mut [f32],
+        square: &mut [f32],
+        factors: Factors
+    ) = adamw_loop;
+}
+
+/// The same bits with and without fused operations, as it uses none.
+#[inline(always)]
+fn adamw_loop<const FUSED: bool, const LANES: usize>(
+    parameters: &mut [f32],
+    gradient: &[f32],
+    mean: &mut [f32],
+    square: &mut [f32],
+    Factors { size, correction, keep }: Factors,
+) {
+    let moments = mean.iter_mut().zip(square);
+    for ((parameter, gradient), (mean, square)) in parameters.iter_mut().zip(gradient).zip(moments) {
+        *mean = BETA1 * *mean + (1.0 - BETA1) * gradient;
+        *square = BETA2 * *square + (1.0 - BETA2) * gradient * gradient;
+        *parameter = *parameter * keep - size * *mean / (square.sqrt() * correction + EPSILON);
     }
 }
 
@@ -123,6 +158,26 @@ mod tests {
         let mut alone = [0.0f32];
         Optimizer::new(&learn(Kind::AdamW, 0.0), 1).step(&mut alone, &[1e-4], 0.01);
         assert!((alone[0] + 0.01).abs() < 1e-5, "{alone:?}");
+    }
+
+    /// `adamw`, in one way or the other.
+    type Step = fn(&mut [f32], &[f32], &mut [f32], &mut [f32], Factors);
+
+    #[test]
+    fn adamw_takes_the_same_steps_to_the_bit_with_every_processors_instructions() {
+        let numbers = |seed: u32| (0..331u32).map(move |i| ((i * 7919 + seed) % 1013) as f32 / 506.0 - 1.0);
+        let gradient: Vec<f32> = numbers(3).collect();
+        let factors = Factors { size: 0.01, correction: 3.0, keep: 0.999 };
+        let steps = |step: Step| {
+            let mut state: [Vec<f32>; 3] =
+                [numbers(1).collect(), numbers(2).collect(), numbers(4).map(f32::abs).collect()];
+            let [parameters, mean, square] = &mut state;
+            for _ in 0..3 {
+                step(parameters, &gradient, mean, square, factors);
+            }
+            state.map(|numbers| numbers.into_iter().map(f32::to_bits).collect::<Vec<_>>())
+        };
+        assert_eq!(steps(adamw), steps(adamw_loop::<false, 4>));
     }
 
     #[test]

@@ -5,13 +5,14 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 
 use ludus_players::arena::{Arena, Registry, Seating};
+use ludus_proto::status::describe;
 use ludus_proto::v1::{GameRecord, Lease};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 use tonic::Status;
 use tracing::Span;
 
-use crate::link::{Link, says};
+use crate::link::Link;
 use crate::stats::WorkerStats;
 use crate::weight_cache::WeightCache;
 use crate::{WorkerError, hand_in, leases, play};
@@ -49,7 +50,8 @@ impl Desk {
 
     /// Notes that a call failed for a reason that may pass. Told once an outage.
     pub(crate) fn coordinator_away(&self, doing: &str, status: &Status) {
-        let reason = format!("{doing}: coordinator {} does not answer: {}", self.link.url(), says(status));
+        let reason =
+            format!("{doing}: coordinator {} does not answer: {}", self.link.url(), describe(status));
         if !self.away.swap(true, Relaxed) {
             tracing::warn!("{reason}; trying again until it does");
         }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use ludus_proto::status::{describe, is_transient};
 use ludus_proto::v1::{SubmitReply, SubmitRequest};
 use tokio::sync::mpsc;
 use tracing::Instrument;
@@ -9,7 +10,6 @@ use tracing::Instrument;
 use crate::backoff::Backoff;
 use crate::hand::{Desk, Finished, HeldLease, Rest};
 use crate::leases::release;
-use crate::link::{may_pass, says};
 
 /// Games of one submission, when batches had to wait: well below the 16 MiB that the coordinator takes in a message.
 const MOST_GAMES: usize = 512;
@@ -75,7 +75,7 @@ async fn submit(desk: &Desk, parcel: &Finished) {
                 desk.coordinator_answers();
                 return note(desk, held, reply);
             }
-            Err(status) if may_pass(&status) => {
+            Err(status) if is_transient(&status) => {
                 desk.coordinator_away("handing games in", &status);
                 tokio::time::sleep(backoff.next()).await;
             }
@@ -83,7 +83,7 @@ async fn submit(desk: &Desk, parcel: &Finished) {
                 // The whole submission is unwanted, now and for ever: so is the rest of its lease.
                 held.end();
                 desk.stats.handed_in(0, 0, parcel.games.len() as u64);
-                return desk.warn_once("submission refused", &says(&status));
+                return desk.warn_once("submission refused", &describe(&status));
             }
         }
     }

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use ludus_players::arena::{Seating, Source};
 use ludus_players::weight_file::Digest;
+use ludus_proto::status::{describe, is_transient};
 use ludus_proto::v1::acquire_reply::Answer;
 use ludus_proto::v1::player_ref::Who;
 use ludus_proto::v1::{AcquireRequest, Lease, PlayableGame, PlayerRef, ReleaseRequest};
@@ -14,7 +15,6 @@ use tokio::sync::mpsc;
 use crate::WorkerError;
 use crate::backoff::{Backoff, jittered};
 use crate::hand::{Desk, HeldLease};
-use crate::link::{may_pass, says};
 use crate::weight_cache::FetchError;
 
 /// A lease that this worker cannot play.
@@ -107,12 +107,12 @@ async fn acquire(desk: &Desk, rate: f64) -> Result<Option<Lease>, WorkerError> {
                         .into(),
                 });
             }
-            Err(status) if may_pass(&status) => {
+            Err(status) if is_transient(&status) => {
                 desk.coordinator_away("asking for a lease", &status);
                 pause(desk, backoff.next()).await;
             }
             Err(status) => {
-                return Err(WorkerError::Refused { url: desk.link.url().into(), reason: says(&status) });
+                return Err(WorkerError::Refused { url: desk.link.url().into(), reason: describe(&status) });
             }
         }
     }
@@ -171,7 +171,7 @@ async fn seat(desk: &Desk, player: &PlayerRef) -> Result<Seating, Unplayable> {
 pub(crate) async fn release(desk: &Desk, lease_id: u64, token: u64) {
     let call = desk.link.release(ReleaseRequest { lease_id, token });
     if let Some(Err(status)) = desk.hard_stop.run_until_cancelled(call).await {
-        tracing::debug!(lease_id, "not released, so it will expire: {}", says(&status));
+        tracing::debug!(lease_id, "not released, so it will expire: {}", describe(&status));
     }
 }
 

@@ -2,21 +2,21 @@
 
 use std::time::Duration;
 
+use ludus_players::weight_file::MAX_BYTES;
 use ludus_proto::v1::worker_service_client::WorkerServiceClient;
 use ludus_proto::v1::{
     AcquireReply, AcquireRequest, FetchWeightsRequest, ReleaseRequest, SubmitReply, SubmitRequest,
 };
 use ludus_proto::{Access, Bearer};
+use tonic::Status;
 use tonic::service::interceptor::InterceptedService;
 use tonic::transport::Channel;
-use tonic::{Code, Status};
 
 use crate::WorkerError;
 
 const CONNECT: Duration = Duration::from_secs(5);
 /// For one call, and for one chunk of a download: a download may take long, but it must move.
 const ANSWER: Duration = Duration::from_secs(30);
-const LARGEST_WEIGHTS: usize = 512 << 20;
 
 /// Calls to the coordinator. Connects when it is first used and again whenever the connection broke.
 #[derive(Clone)]
@@ -61,8 +61,8 @@ impl Link {
         loop {
             let chunk = tokio::time::timeout(ANSWER, chunks.message()).await.map_err(|_| stalled())??;
             let Some(chunk) = chunk else { return Ok(bytes) };
-            if bytes.len() + chunk.data.len() > LARGEST_WEIGHTS {
-                return Err(Status::out_of_range(format!("weights of more than {LARGEST_WEIGHTS} bytes")));
+            if (bytes.len() + chunk.data.len()) as u64 > MAX_BYTES {
+                return Err(Status::out_of_range(format!("weights of more than {MAX_BYTES} bytes")));
             }
             bytes.extend_from_slice(&chunk.data);
         }
@@ -76,32 +76,4 @@ async fn in_time<T>(call: impl Future<Output = Result<tonic::Response<T>, Status
 
 fn stalled() -> Status {
     Status::deadline_exceeded(format!("no answer within {} seconds", ANSWER.as_secs()))
-}
-
-/// Whether the same call may work later: the coordinator was away, busy, or broke off.
-pub(crate) fn may_pass(status: &Status) -> bool {
-    matches!(
-        status.code(),
-        Code::Unavailable
-            | Code::DeadlineExceeded
-            | Code::ResourceExhausted
-            | Code::Aborted
-            | Code::Cancelled
-            | Code::Internal
-            | Code::Unknown
-    )
-}
-
-/// What a status says, for people: transport errors hide the cause one level down.
-pub(crate) fn says(status: &Status) -> String {
-    let mut text = status.message().to_owned();
-    let mut cause = std::error::Error::source(status);
-    while let Some(error) = cause {
-        let more = error.to_string();
-        if !text.contains(&more) {
-            text = if text.is_empty() { more } else { format!("{text}: {more}") };
-        }
-        cause = error.source();
-    }
-    if text.is_empty() { status.code().description().to_owned() } else { text }
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ludus_players::weight_file::{Digest, WeightFile, WeightFileError, save_bytes};
+use ludus_proto::status::describe;
 use tokio::sync::Mutex;
 use tonic::Status;
 
@@ -29,7 +30,7 @@ pub(crate) struct WeightCache {
 /// Weights that cannot be had.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum FetchError {
-    #[error("weights not fetched: {sha256}: {}", crate::link::says(.status))]
+    #[error("weights not fetched: {sha256}: {}", describe(.status))]
     Call { sha256: Digest, status: Status },
     #[error("weights damaged: {sha256} arrived as {got}")]
     Damaged { sha256: Digest, got: Digest },

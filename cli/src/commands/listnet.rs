@@ -116,11 +116,18 @@ pub fn run(args: Args) -> Result<()> {
     trained.print(args.json)
 }
 
-/// The decisions of all files.
+/// The decisions of all files. A file named twice, perhaps by two paths, would count for two.
 fn read(files: &[PathBuf]) -> Result<Benchmark<Backgammon>> {
     let class = |state: &_| PositionClass::of(state).map(|class| PositionClass::NAMES[class as usize]);
     let mut all: Option<Benchmark<Backgammon>> = None;
+    let mut seen: Vec<PathBuf> = Vec::new();
     for file in files {
+        // What is not there is reported where it is read.
+        let place = file.canonicalize().unwrap_or_else(|_| file.clone());
+        if seen.contains(&place) {
+            bail!("{} is named twice, so its decisions would count twice: name it once", file.display());
+        }
+        seen.push(place);
         let read = Benchmark::read(Backgammon, &file.display().to_string(), &read_text(file)?, &class)?;
         match &mut all {
             None => all = Some(read),

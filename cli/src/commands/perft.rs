@@ -3,10 +3,10 @@
 use std::io::{Write, stdout};
 use std::time::Instant;
 
-use anyhow::{Result, anyhow};
-use ludus_players::arena::Registry;
+use anyhow::Result;
 use serde_json::{Map, Value, json};
 
+use crate::game;
 use crate::output::json_line;
 
 /// Arguments of `ludus perft`.
@@ -35,10 +35,7 @@ pub struct Args {
 
 /// Runs it.
 pub fn run(args: Args) -> Result<()> {
-    let registry = Registry::standard();
-    let arena = registry.find(&args.game).ok_or_else(|| {
-        anyhow!("there is no game {:?}; this ludus plays {}", args.game, registry.games().join(", "))
-    })?;
+    let arena = game::arena(&args.game)?;
     let mut out = stdout().lock();
     for depth in 1..=args.depth {
         let start = Instant::now();

@@ -76,7 +76,15 @@ fn a_game_replayed_on_the_scalar_path_gives_the_same_record_byte_for_byte() {
     use prost::Message;
     let seating = network(5, 0);
     let Source::Weights { file, .. } = &seating.source else { panic!("a network has weights") };
-    let rollout = Rollout { positions: 2, margin: 0.05, plays: 3, trials: 2, horizon: 2, balanced: false };
+    let rollout = Rollout {
+        positions: 2,
+        margin: 0.05,
+        plays: 3,
+        trials: 2,
+        horizon: 2,
+        balanced: false,
+        decisions: true,
+    };
     let plain = [LuckMode::LuckNone, LuckMode::LuckPositions, LuckMode::LuckTotal]
         .map(|luck| self_play(99, luck, 0.05));
     for series in plain.into_iter().chain([rollouts(99, rollout)]) {

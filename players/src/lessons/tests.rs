@@ -1,13 +1,15 @@
+use ludus_games::Backgammon;
 use ludus_games::backgammon::BackgammonChances;
 use ludus_proto::v1::{LuckMode, Rollout, Series};
 use proptest::prelude::*;
 
 use super::*;
 use crate::arena::Table;
+use crate::backgammon::Tesauro198;
 use crate::record::Replay;
 use crate::search::ValuePlayer;
 use crate::table::{Seated, SeriesTable};
-use crate::toys::{Exact, Noise, Toy, ToyState, named, rollouts, self_play};
+use crate::toys::{Exact, Noise, Pips, Toy, ToyState, named, rollouts, self_play};
 
 /// Distance allowed between numbers that differ by rounding only.
 const ROUNDING: f32 = 1e-6;
@@ -220,6 +222,22 @@ fn outcomes_without_luck_scatter_around_the_value_and_with_luck_they_do_not() {
     assert!(adjusted < 1e-3, "luck-adjusted outcomes scatter by {adjusted} points");
 }
 
+/// A backgammon's opening roll is no double, so what comes of the start is about 15 rolls, and every judgement about 21.
+#[test]
+fn the_start_is_no_lesson_where_its_roll_has_a_law_of_its_own() {
+    let judges =
+        |_: &WeightFile| -> Result<Box<dyn Evaluator<Backgammon>>, ArenaError> { Ok(Box::new(Pips)) };
+    let weights = WeightFile { card: Default::default(), networks: Vec::new() };
+    let mut teacher = GameTeacher::new(Backgammon, Arc::new(Tesauro198), Box::new(judges), &weights).unwrap();
+    let seated = Seated::alone(Box::new(ValuePlayer::new(Backgammon, Box::new(Pips), 0)));
+    let series = self_play(3, LuckMode::LuckNone, 0.0);
+    let mut table = SeriesTable::new(Backgammon, &series, [named("pips"), named("pips")], seated).unwrap();
+    let record = table.play(0).unwrap();
+    let mut lessons = [Lessons::new(5)];
+    teacher.teach(&record, 1.0, &mut lessons).unwrap();
+    assert_eq!(lessons[0].len(), record.rolls.len() - 1);
+}
+
 #[test]
 fn random_plays_of_a_record_are_left_out() {
     let series = self_play(5, LuckMode::LuckNone, 0.5);
@@ -304,7 +322,15 @@ fn returns_of_measured_games_are_handed_over_as_labels_for_all_positions_that_a_
 
 #[test]
 fn labels_are_handed_over_with_their_positions_and_what_is_known_is_no_lesson() {
-    let rollout = Rollout { positions: 2, margin: 0.0, plays: 1, trials: 3, horizon: 0, balanced: false };
+    let rollout = Rollout {
+        positions: 2,
+        margin: 0.0,
+        plays: 1,
+        trials: 3,
+        horizon: 0,
+        balanced: false,
+        decisions: false,
+    };
     let series = rollouts(3, rollout);
     let mut teacher = teacher(Steps { knows_from: 3 }, |_| Ok(Box::new(Exact)));
     let (mut known, mut labels) = (0, 0);

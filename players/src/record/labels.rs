@@ -37,7 +37,7 @@ impl<'a> LabelCheck<'a> {
         let (labels, left) = self.left.split_at(count);
         self.left = left;
         self.plies += 1;
-        let Rollout { positions, margin, plays, .. } = self.settings;
+        let Rollout { positions, margin, plays, decisions, .. } = self.settings;
         if self.plies > positions {
             return refuse("too-many-labels", || {
                 format!("ply {}: labels of more than {positions} plies", ply.ply)
@@ -55,7 +55,7 @@ impl<'a> LabelCheck<'a> {
         if !labels.iter().any(|label| label.play as usize == ply.play) {
             return bad("no label of the play made");
         }
-        if rivals && count < 2 {
+        if rivals && decisions && count < 2 {
             return bad("a label without a rival");
         }
         for label in labels {

@@ -154,7 +154,8 @@ fn the_digest_covers_every_field_the_series_and_the_players() {
 
 /// A game with labels, and what it was played for.
 fn labelled(margin: f64) -> (Series, GameRecord) {
-    let rollout = Rollout { positions: 2, margin, plays: 3, trials: 2, horizon: 1, balanced: false };
+    let rollout =
+        Rollout { positions: 2, margin, plays: 3, trials: 2, horizon: 1, balanced: false, decisions: true };
     let series = rollouts(4, rollout);
     let pips = ValuePlayer::new(Backgammon, Box::new(Pips), 0);
     let refs = [named("pips"), named("pips")];
@@ -218,6 +219,7 @@ fn labels_come_only_where_they_are_asked_for_and_the_digest_covers_them() {
         |rollout: &mut Rollout| rollout.margin = 0.1,
         |rollout: &mut Rollout| rollout.positions += 1,
         |rollout: &mut Rollout| rollout.balanced = true,
+        |rollout: &mut Rollout| (rollout.margin, rollout.decisions) = (0.1, false),
     ] {
         let mut series = series;
         change(series.rollout.as_mut().unwrap());

@@ -13,7 +13,7 @@ use crate::table::{Seated, SeriesTable};
 use crate::toys::{Exact, Noise, Pips, Toy, ToyState, named, rollouts};
 
 fn settings(trials: u32, horizon: u32) -> Rollout {
-    Rollout { positions: 3, margin: 0.0, plays: 6, trials, horizon, balanced: false }
+    Rollout { positions: 3, margin: 0.0, plays: 6, trials, horizon, balanced: false, decisions: false }
 }
 
 fn by<G: Game>(evaluator: impl Evaluator<G> + 'static) -> ValuePlayer<G> {
@@ -259,33 +259,47 @@ fn rolling_out_changes_nothing_else_of_a_game() {
 
 #[test]
 fn rivals_are_the_plays_near_the_best_at_sight_and_the_one_made() {
-    let rollout = Rollout { positions: 1000, margin: 0.1, plays: 3, trials: 1, horizon: 1, balanced: false };
-    let series = Series { explore: 0.3, ..rollouts(2, rollout) };
-    let record = table(&series, by::<Backgammon>(Pips)).play(1).expect("a game");
-    let mut replay = Replay::new(Backgammon, &record);
-    let (mut drawn, mut strays) = (0, 0);
-    while let Some(ply) = replay.next_ply().expect("a good record") {
-        let labelled: Vec<usize> = (record.labels.iter())
-            .filter(|label| label.ply as usize == ply.ply)
-            .map(|label| label.play as usize)
-            .collect();
-        let loss = |play: usize| {
-            let best = ply.plays.after.iter().map(|after| judge(&mut Pips, after).points());
-            judge(&mut Pips, &ply.plays.after[play]).points() - best.fold(f32::INFINITY, f32::min)
+    for decisions in [false, true] {
+        let rollout = Rollout {
+            positions: 1000,
+            margin: 0.1,
+            plays: 3,
+            trials: 1,
+            horizon: 1,
+            balanced: false,
+            decisions,
         };
-        let near = (0..ply.plays.len()).filter(|&play| loss(play) <= 0.1).count();
-        if labelled.is_empty() {
-            assert!(near < 2 || Backgammon.payoff(ply.after).is_some(), "ply {} was left out", ply.ply);
-            continue;
+        let series = Series { explore: 0.3, ..rollouts(2, rollout) };
+        let record = table(&series, by::<Backgammon>(Pips)).play(1).expect("a game");
+        let mut replay = Replay::new(Backgammon, &record);
+        let (mut drawn, mut strays, mut dances) = (0, 0, 0);
+        while let Some(ply) = replay.next_ply().expect("a good record") {
+            let labelled: Vec<usize> = (record.labels.iter())
+                .filter(|label| label.ply as usize == ply.ply)
+                .map(|label| label.play as usize)
+                .collect();
+            let loss = |play: usize| {
+                let best = ply.plays.after.iter().map(|after| judge(&mut Pips, after).points());
+                judge(&mut Pips, &ply.plays.after[play]).points() - best.fold(f32::INFINITY, f32::min)
+            };
+            let near = (0..ply.plays.len()).filter(|&play| loss(play) <= 0.1).count();
+            if labelled.is_empty() {
+                let left_out = Backgammon.payoff(ply.after).is_some() || (decisions && near < 2);
+                assert!(left_out, "ply {} was left out", ply.ply);
+                continue;
+            }
+            drawn += 1;
+            dances += usize::from(ply.after.other()[24] > 0);
+            assert!(labelled.len() <= 3 && labelled.contains(&ply.play));
+            assert!(!decisions || labelled.len() >= 2);
+            for play in labelled {
+                strays += usize::from(loss(play) > 0.1);
+                assert!(loss(play) <= 0.1 || play == ply.play);
+            }
         }
-        drawn += 1;
-        assert!((2..=3).contains(&labelled.len()) && labelled.contains(&ply.play));
-        for play in labelled {
-            strays += usize::from(loss(play) > 0.1);
-            assert!(loss(play) <= 0.1 || play == ply.play);
-        }
+        assert!(drawn > 10 && strays > 0, "{drawn} plies, {strays} plays made at random");
+        assert_eq!(dances > 0, !decisions, "a dance is no decision, and has a label all the same");
     }
-    assert!(drawn > 10 && strays > 0, "{drawn} plies, {strays} plays made at random");
 }
 
 /// Judges like `Pips` and holds that for the truth where few checkers are left.

@@ -43,10 +43,18 @@ fn read_bounded(path: &Path) -> io::Result<Vec<u8>> {
 /// work long for what they save.
 pub fn check_target(path: &Path) -> Result<(), WeightFileError> {
     let usable = target(path).and_then(|_| match folder(path).metadata()?.is_dir() {
-        true => Ok(()),
+        true => try_folder(path),
         false => Err(io::Error::new(io::ErrorKind::NotADirectory, "it would lie in what is no folder")),
     });
     usable.map_err(|error| WeightProblem::Unwritable(error.to_string()).at(path.display().to_string()))
+}
+
+/// Makes the file that is written first, and removes it: permissions alone do not say whether that works, as on a disk
+/// that is mounted to be read only.
+fn try_folder(path: &Path) -> io::Result<()> {
+    let temporary = temporary_name(path)?;
+    File::create_new(&temporary)?;
+    fs::remove_file(&temporary)
 }
 
 /// The file that `path` names. What is renamed over it takes its place, so it must be a file or nothing yet: a device

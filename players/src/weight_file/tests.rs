@@ -276,6 +276,10 @@ fn what_is_no_file_is_not_replaced_by_one() {
     let nowhere = check_target(&folder.path().join("none").join("new")).unwrap_err().to_string();
     assert!(nowhere.contains("new: cannot be written"), "{nowhere}");
 
+    // A folder in which nothing can be made, with which root, too, can do nothing.
+    #[cfg(target_os = "linux")]
+    assert!(check_target(Path::new("/proc/new")).unwrap_err().to_string().contains("cannot be written"));
+
     #[cfg(unix)]
     {
         // In a folder of the test's own: a device would be harmed by a failure.

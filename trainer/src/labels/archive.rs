@@ -1,4 +1,4 @@
-//! The archive: all labels of a run, in a folder of Parquet files.
+//! The archive: the newest labels of a run, in a folder of Parquet files.
 //!
 //! A shard holds the labels that were learnt between two checkpoints and bears the number of the later one, before which
 //! it is written. So a shard whose number is beyond the checkpoint gone on from belongs to games that are to come again:

@@ -1,8 +1,8 @@
-//! Labels: what rollouts say about positions.
+//! Labels: what rollouts, and games whose luck was measured, say about positions.
 //!
-//! They are learnt from more than once, so they are kept: the newest in [`memory`], to be drawn from; all of them in the
-//! [`archive`], a folder of Parquet files ([`shard`]) that fills the memory again after a restart and is made to be read
-//! by other programs.
+//! They are learnt from more than once, so they are kept: the newest in [`memory`], to be drawn from; many more
+//! (`learn.label_archive`) in the [`archive`], a folder of Parquet files ([`shard`]) that fills the memory again after a
+//! restart and is made to be read by other programs.
 
 pub mod archive;
 pub mod memory;
@@ -10,7 +10,7 @@ pub mod shard;
 
 use std::sync::Arc;
 
-/// A position that was rolled out, and what that gave.
+/// A position, and what a rollout, or the rest of a game whose luck was measured, says it is worth.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Label {
     /// Series of the game in which it was met.
@@ -25,12 +25,12 @@ pub struct Label {
     pub position: String,
     /// Its class, of those of the run's input set.
     pub class: String,
-    /// Mean of the trials: the chances of the side that acts next.
+    /// The chances of the side that acts next: the mean of the trials, or the game's TD(lambda) return.
     pub chances: Vec<f32>,
-    /// Standard error of the mean of its points.
+    /// Standard error of the mean of its points; 0 where there is one trial.
     pub error: f32,
-    /// Trials.
+    /// Trials; 1 of a game.
     pub trials: u32,
-    /// The weights that played the trials: their sha256 in hex, or the name of a baseline.
+    /// The weights that played: their sha256 in hex, or the name of a baseline.
     pub player: Arc<str>,
 }

@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
 use indicatif::{ProgressBar, ProgressStyle};
-use ludus_config::{Network, Rollout, RunConfig, SelfPlay};
+use ludus_config::{Effective, Network, Rollout, RunConfig, SelfPlay, Setting};
 use ludus_players::arena::{Arena, Source};
 use ludus_players::weight_file::{Digest, WeightFile, check_target, save_bytes};
 use ludus_stream::StreamHome;
@@ -135,13 +135,21 @@ struct Made {
 pub fn run(args: Args) -> Result<()> {
     let arena = args.game.arena()?;
     check_target(&args.out)?;
+    let folder = work_folder(&args.out);
+    if args.out.exists() && !folder.exists() {
+        bail!(
+            "{} is there already, and no {} to go on from: choose another name, or delete it first",
+            args.out.display(),
+            folder.display()
+        );
+    }
     let mut player = resolve(&args.player, &*arena, &args.place)?;
     player.plies = args.plies.unwrap_or(player.plies);
     let Source::Weights { digest, file } = &player.source else {
         bail!("positions are rolled out with a network's judgement, and {} is none", args.player);
     };
     let config = run_config(&args, file, player.plies);
-    RunConfig::parse(&config.to_toml()).map_err(|error| BadConfiguration(error.to_string()))?;
+    check(&config)?;
     let run = run_name(&config, *digest);
     let classes = arena.shapes(arena.input_sets().first().copied().unwrap_or_default(), 1)?;
     let classes: Vec<String> = classes.into_iter().map(|shape| shape.class).collect();
@@ -152,7 +160,6 @@ pub fn run(args: Args) -> Result<()> {
         let _within = runtime.enter();
         signals::told_to_stop()?
     };
-    let folder = work_folder(&args.out);
     let (works, url, stream) = match (&args.place.place.coordinator, &args.redis, &args.stream_dir) {
         (Some(url), Some(redis), _) => (None, url.clone(), StreamHome::Redis { url: redis.clone() }),
         (Some(url), None, Some(folder)) => (None, url.clone(), StreamHome::Local { folder: folder.clone() }),
@@ -275,6 +282,7 @@ fn run_config(args: &Args, weights: &WeightFile, plies: u32) -> RunConfig {
             trials: args.trials,
             horizon: args.horizon,
             balanced: false,
+            decisions: true,
         },
         // A phase would begin a series of its own, whose games have the same numbers again.
         phases: Vec::new(),
@@ -285,6 +293,24 @@ fn run_config(args: &Args, weights: &WeightFile, plies: u32) -> RunConfig {
     // A lease lives from game to game, and a game with thousands of trials takes minutes.
     config.leases.ttl_seconds = 1800;
     config
+}
+
+/// Refuses what no run can be configured with, and names the flag that asks for it: nobody here has written a line of a
+/// configuration.
+fn check(config: &RunConfig) -> Result<()> {
+    let (play, rollout) = (&config.self_play, &config.rollout);
+    let flags = [
+        ("--explore", "self_play.explore", play.explore.to_string()),
+        ("--plies", "self_play.plies", play.plies.to_string()),
+        ("--positions", "rollout.positions", rollout.positions.to_string()),
+        ("--plays", "rollout.plays", rollout.plays.to_string()),
+        ("--trials", "rollout.trials", rollout.trials.to_string()),
+        ("--horizon", "rollout.horizon", rollout.horizon.to_string()),
+    ];
+    let flags = flags.map(|(flag, key, text)| Setting::by_flag(flag, key, text));
+    let rest = config.to_toml();
+    Effective::read(None, &flags, |_| &rest).map_err(|error| BadConfiguration(error.to_string()))?;
+    Ok(())
 }
 
 /// The name of the run: the same for the same player and settings, so that a build that was ended is found again.

@@ -16,6 +16,8 @@ pub struct Engine {
     player: Box<dyn Player<Backgammon>>,
     /// What it thinks of positions, for players that think.
     judge: Option<Lookahead<Backgammon>>,
+    /// Plies that it looks ahead.
+    plies: u32,
     seed: u64,
     /// Decisions made so far: players that play at random draw from another stream each time.
     decisions: u64,
@@ -35,7 +37,13 @@ impl Engine {
     /// The player of a seating.
     pub fn new(arena: &GameArena<Backgammon>, seating: &Seating, seed: u64) -> Result<Self> {
         let (player, judge) = (arena.player(seating)?, arena.evaluator(seating)?);
-        Ok(Engine { player, judge, seed, decisions: 0, plays: Plays::new(), judged: Vec::new() })
+        let plies = seating.plies;
+        Ok(Engine { player, judge, plies, seed, decisions: 0, plays: Plays::new(), judged: Vec::new() })
+    }
+
+    /// Plies that it looks ahead.
+    pub fn plies(&self) -> u32 {
+        self.plies
     }
 
     /// Its play of a roll, without steps when there is none, and the position it leads to, seen by the opponent. The game

@@ -144,9 +144,16 @@ fn decide(engine: &mut Engine, line: &str) -> Result<String> {
 }
 
 /// Five probabilities and the equity of the side on roll. Settings behind the board are those of gnubg; this player has
-/// its own.
+/// its own, and is not taken for one that looks further ahead or less far.
 fn judge(engine: &mut Engine, line: &str) -> Result<String> {
-    let (board, _) = read(line)?;
+    let (board, options) = read(line)?;
+    let mut words = options.split_whitespace();
+    if words.any(|word| word.eq_ignore_ascii_case("plies")) {
+        let (wanted, plies) = (words.next().unwrap_or_default(), engine.plies());
+        if wanted.parse() != Ok(plies) {
+            bail!("this player evaluates at plies {plies} and no other, not at plies {wanted:?}");
+        }
+    }
     let Some(position) = board.on_roll() else { bail!("the game is over") };
     let Some(chances) = engine.chances(&position)? else { bail!("this player judges no positions") };
     let numbers: Vec<String> =

@@ -2,12 +2,13 @@
 //! Ø. Schønning-Johansen's first draft.
 //!
 //! Positions are seen by the side on roll, and the engine is cubeless money play: what drafts say about scores, cubes and
-//! sessions is answered as unsupported. Options: the variant, which must be backgammon.
+//! sessions is answered as unsupported. Of a double offered, which an XGID can say, the drafts know nothing: asked about
+//! the cube, it is taken or dropped. Options: the variant, which must be backgammon.
 
 use std::io::{BufRead, Write};
 
 use anyhow::Result;
-use ludus_games::backgammon::{Dice, Position, Xgid};
+use ludus_games::backgammon::{Dice, MatchState, Position, Xgid};
 use ludus_games::{Backgammon, Chances, Game, NotationError};
 
 use super::engine::{Engine, steps};
@@ -18,8 +19,13 @@ const VARIANT: &str = "backgammon";
 
 /// Reads commands until `quit` or the end of the input, and answers each at once.
 pub fn speak(engine: Engine, player: &str, input: impl BufRead, mut output: impl Write) -> Result<()> {
-    let mut session =
-        Session { engine, player: player.into(), position: Some(Backgammon.start()), dice: None };
+    let mut session = Session {
+        engine,
+        player: player.into(),
+        position: Some(Backgammon.start()),
+        dice: None,
+        doubled: false,
+    };
     for line in input.split(b'\n') {
         let line = line?;
         let text = String::from_utf8_lossy(&line);
@@ -74,6 +80,8 @@ struct Session {
     /// What it is asked about; none after a position that could not be read.
     position: Option<Position>,
     dice: Option<Dice>,
+    /// Whether the side on roll has offered a double.
+    doubled: bool,
 }
 
 impl Session {
@@ -85,7 +93,7 @@ impl Session {
             ["ubgi"] => Ok(self.introduction()),
             ["isready"] => Ok(vec!["readyok".into()]),
             ["newgame"] => {
-                (self.position, self.dice) = (Some(Backgammon.start()), None);
+                (self.position, self.dice, self.doubled) = (Some(Backgammon.start()), None, false);
                 silently
             }
             ["setoption", "name", name, "value", value] if name == OPTION.0 => set(name, value),
@@ -99,18 +107,13 @@ impl Session {
             ["keys"] => Ok(vec![format!("key {} enum {VARIANT} {VARIANT}", OPTION.1)]),
             ["position", "gnubgid", id] => {
                 let position = id.split(':').next().unwrap_or_default();
-                self.place(Position::from_id(position).map(|position| (position, None)))
+                self.place(Position::from_id(position).map(|position| (position, MatchState::default())))
             }
-            ["position", "xgid", id] => {
-                self.place(id.parse().map(|xgid: Xgid| (xgid.position, xgid.state.dice)))
-            }
+            ["position", "xgid", id] => self.place(id.parse().map(|xgid: Xgid| (xgid.position, xgid.state))),
             ["position", kind, _] => Err(Refusal::unsupported(format!("position {kind}"))),
-            ["dice", a, b] => {
-                self.dice = Some(format!("{a} {b}").parse().map_err(Refusal::value)?);
-                silently
-            }
+            ["dice", ref dice @ ..] => self.roll(dice),
             ["go"] | ["go", "chequer", ..] | ["go", "role", "chequer", ..] => self.chequer(),
-            ["go", "cube", ..] | ["go", "role", "cube", ..] => Ok(vec!["bestcube nodouble".into()]),
+            ["go", "cube", ..] | ["go", "role", "cube", ..] => self.cube(),
             ["go", "turn", ..] | ["go", "role", "turn", ..] => {
                 let (play, after) = self.best()?;
                 Ok(vec![format!("bestturn cube=nodouble move={play} moveid={after}")])
@@ -119,7 +122,6 @@ impl Session {
                 Err(Refusal::unsupported(format!("{}: this is cubeless money play", words[0])))
             }
             ["position", ..] => Err(Refusal::command("expected: position gnubgid ID, or position xgid ID")),
-            ["dice", ..] => Err(Refusal::command("expected: dice A B")),
             ["go", ..] => Err(Refusal::command("expected: go role chequer, cube or turn")),
             ["setoption", ..] => Err(Refusal::command("expected: setoption name NAME value VALUE")),
             ["set" | "get", ..] => Err(Refusal::command("expected: set KEY VALUE, or get KEY")),
@@ -138,14 +140,34 @@ impl Session {
         ]
     }
 
-    fn place(&mut self, read: Result<(Position, Option<Dice>), NotationError>) -> Answer {
-        (self.position, self.dice) = (None, None);
-        let (position, dice) = read.map_err(Refusal::value)?;
+    fn place(&mut self, read: Result<(Position, MatchState), NotationError>) -> Answer {
+        (self.position, self.dice, self.doubled) = (None, None, false);
+        let (position, state) = read.map_err(Refusal::value)?;
         if position.payoff().is_some() {
             return Err(Refusal::value("the game is over"));
         }
-        (self.position, self.dice) = (Some(position), dice);
+        (self.position, self.dice, self.doubled) = (Some(position), state.dice, state.doubled);
         Ok(Vec::new())
+    }
+
+    /// Takes a roll. One that cannot be read leaves none: the next question is not about the last roll.
+    fn roll(&mut self, dice: &[&str]) -> Answer {
+        self.dice = None;
+        let [a, b] = dice else { return Err(Refusal::command("expected: dice A B")) };
+        self.dice = Some(format!("{a} {b}").parse().map_err(Refusal::value)?);
+        // Who rolls has been answered.
+        self.doubled = false;
+        Ok(Vec::new())
+    }
+
+    /// It never doubles, so the one decision about the cube is that of a double offered.
+    fn cube(&mut self) -> Answer {
+        if !self.doubled {
+            return Ok(vec!["bestcube nodouble".into()]);
+        }
+        let Some(position) = self.position else { return Err(Refusal::state("missing position")) };
+        let answer = if self.engine.takes(&position)? { "take" } else { "drop" };
+        Ok(vec![format!("bestcube {answer}")])
     }
 
     /// The best play in text, and the position it leads to, seen by the opponent.

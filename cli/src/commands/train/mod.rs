@@ -19,11 +19,12 @@ use clap::builder::PossibleValuesParser;
 use ludus_config::{Origin, RunConfig, Setting};
 use ludus_coordinator::Coordinator;
 use ludus_players::arena::Registry;
-use ludus_players::weight_file::WeightFile;
+use ludus_players::weight_file::{Shape, WeightFile};
 use ludus_proto::v1::RunStatus;
 
 use crate::config_file::{self, ConfigArgs};
 use crate::exit::BadConfiguration;
+use crate::game::arena;
 use crate::local_run::Served;
 use crate::log::LogArgs;
 use crate::report::grouped;
@@ -137,9 +138,7 @@ fn beginning_of(player: &str, game: &str, coordinator: &Coordinator, dir: &Path)
             run.run
         );
     }
-    let registry = Registry::standard();
-    let arena = registry.find(game).with_context(|| format!("there is no game {game}"))?;
-    players::weights(player, &**arena)
+    players::weights(player, &*arena(game)?)
 }
 
 /// The configuration of a new run; without a file, for networks like those it begins with.
@@ -162,6 +161,35 @@ fn new_config(config: &ConfigArgs, game: &str, from: Option<&WeightFile>) -> Res
     Ok(effective.config)
 }
 
+/// Refuses weights that are not of the new run's networks. Its trainer would refuse them, too, but then the run would be
+/// there, and whoever went on with it would train random networks.
+fn check_fit(from: &WeightFile, config: &RunConfig) -> Result<()> {
+    let arena = arena(&config.game)?;
+    let (card, network) = (&from.card, &config.network);
+    let wanted = arena.shapes(&network.inputs, network.hidden);
+    let wanted = wanted.map_err(|error| BadConfiguration(error.to_string()))?;
+    let found = from.shapes();
+    let fits = (card.game.as_str(), card.revision, &card.inputs)
+        == (arena.game(), arena.revision(), &network.inputs);
+    if fits && found == wanted {
+        return Ok(());
+    }
+    let in_words = |networks: &[Shape]| {
+        let words = networks.iter().map(|shape| format!("{} {shape}", shape.class));
+        words.collect::<Vec<_>>().join(", ")
+    };
+    Err(BadConfiguration(format!(
+        "the run cannot begin with {}: its networks are {} on {}, and those of the run would be {} on {}: leave out \
+         network.inputs and network.hidden, or give those of the weights",
+        card.label(),
+        in_words(&found),
+        card.inputs,
+        in_words(&wanted),
+        network.inputs
+    ))
+    .into())
+}
+
 /// The run of the folder, which is made when there is none. Gives its name.
 fn resume_or_create(
     coordinator: &Coordinator,
@@ -173,6 +201,9 @@ fn resume_or_create(
     let runs = coordinator.runs()?;
     let Some(there) = runs.last() else {
         let config = new_config(config, game, from)?;
+        if let Some(from) = from {
+            check_fit(from, &config)?;
+        }
         return Ok(coordinator.create_run(&config.to_toml(), "")?);
     };
     let name = &there.run;
@@ -265,7 +296,10 @@ impl Reached {
         if let Some(weights) = weights {
             writeln!(out, "weights: {}", weights.display())?;
         }
-        writeln!(out, "go on: ludus train {} --dir {}", status.game, dir.display())?;
+        // Before the first version the weights of --from are nowhere in the folder: who went on would begin with others.
+        if status.latest_version > 0 {
+            writeln!(out, "go on: ludus train {} --dir {}", status.game, dir.display())?;
+        }
         Ok(())
     }
 }
@@ -320,7 +354,17 @@ mod tests {
         let config = new_config(&told, "backgammon", Some(&from)).unwrap();
         assert_eq!((config.network.inputs, config.network.hidden), (from.card.inputs.clone(), 7));
 
-        resume_or_create(&coordinator, "backgammon", &told, Some(&from), dir.path()).unwrap();
+        // Weights that are of other networks than the run leave no run behind, which would go on without them.
+        let other = ConfigArgs::of_setting("network.hidden", "20");
+        from.networks[0].hidden = hidden;
+        let begin = |config: &ConfigArgs| {
+            resume_or_create(&coordinator, "backgammon", config, Some(&from), dir.path())
+        };
+        let refusal = begin(&other).unwrap_err().to_string();
+        assert!(refusal.contains(&format!("-{hidden}-")) && refusal.contains("-20-"), "{refusal}");
+        assert!(coordinator.runs().unwrap().is_empty());
+
+        begin(&told).unwrap();
         let refusal = beginning("shipped").unwrap_err().to_string();
         assert!(refusal.contains("holds run backgammon, which goes on from where it ended"), "{refusal}");
     }
