@@ -203,7 +203,9 @@ fn sizes_and_costs_of_the_guide_add_up() {
         .collect();
     let workers: Vec<f64> = rows.iter().map(|row| number(row[0])).collect();
     assert_eq!(workers, [2.0, 10.0, 100.0, 1000.0]);
-    let costs = guide.split("at 0.01 a core-hour (spot) the rows are").nth(1).expect("costs");
+    // Wherever its lines are wrapped.
+    let words = guide.split_whitespace().collect::<Vec<_>>().join(" ");
+    let costs = words.split("at 0.01 a core-hour (spot) the rows are").nth(1).expect("costs");
     let costs = costs.split("a day").next().expect("an end").replace(" and", ",");
     let costs: Vec<f64> = costs.split(", ").map(number).collect();
     assert_eq!(costs.len(), rows.len());
