@@ -391,7 +391,7 @@ fn a_benchmark_line_that_cannot_be_read_is_named_by_its_number() {
     let count = good.lines().count();
     for (line, problem) in [
         ("m OAHDPAABDAOAHDPAABDA 3 1", "no play"),
-        ("m OAHDPAABDAOAHDPAABDA 3 1 OAHDPAABDAOAHDPAABDA 0.1", "a legal play"),
+        ("m OAHDPAABDAOAHDPAABDA 3 1 OAHDPAABDAOAHDPAABDA 0.1", "no legal play of 31"),
         ("what is this", "expected a decision"),
     ] {
         let file = weights.file("bad.bm", format!("{good}{line}\n"));
@@ -486,7 +486,9 @@ fn an_unknown_player_is_told_the_known_ones() {
     assert!(error.contains("is not a search depth"), "{error}");
     let error = failure(&["evaluate", "--player", "pubeval"]);
     assert!(error.contains("pubeval") && error.contains("without judging positions"), "{error}");
-    let error = failure(&["match", "random", "random", "--game", "chess"]);
+    let output = ludus(&["match", "random", "random", "--game", "chess"]);
+    let error = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(64), "as in a configuration: {error}");
     assert!(error.contains("\"chess\"") && error.contains("backgammon"), "{error}");
 }
 
